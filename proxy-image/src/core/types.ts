@@ -159,6 +159,19 @@ export type Note =
 /** Which of the three proofs showed that an answer came from the current generation. */
 export type Evidence = "no_recent_suspend" | "nobody_then_answer" | "deployment_ready";
 
+/** A run of failed calls of one sort (reads, or writes). */
+export interface Trouble {
+  since: number;
+  failures: number;
+  failure: CallFailure;
+  /** The latest failure. */
+  at: number;
+  /** The delay that the run has grown to; capped further while somebody is held. */
+  delayMs: number;
+  /** The platform asked not to be called before this. */
+  notBefore: number;
+}
+
 export interface PortState {
   /** The listen port: the mapping's name throughout the proxy. */
   readonly port: number;
@@ -192,42 +205,36 @@ export interface TargetState {
     version: number | undefined;
     /** The deployment shows this generation's replicas ready. */
     deploymentReady: boolean;
-    failure: { reason: FailureReason; message: string; at: number } | undefined;
+    /** Since when it is not expected to become ready any more: a reported failure, or 30 minutes of starting. */
+    gaveUpAt: number | undefined;
   };
   /** Generations in a row that failed or never became ready. */
   failedGenerations: number;
+  /** What the platform last said went wrong; outlives the generation, until one succeeds or the platform takes it back. */
+  failure: { reason: FailureReason; message: string; at: number } | undefined;
   /** The latest suspend, own or seen, landed or possibly so. */
   suspendedAt: number | undefined;
   /** When the last client left. */
   lastLeftAt: number | undefined;
   workload: (WorkloadSnapshot & { readAt: number }) | undefined;
-  write: { suspend: boolean; sentAt: number; phaseBefore: Phase } | undefined;
+  write: { suspend: boolean; versioned: boolean; sentAt: number; phaseBefore: Phase } | undefined;
   read: { sentAt: number; stale: boolean } | undefined;
   status: { sentAt: number } | undefined;
   statusReadAt: number | undefined;
+  /** The latest read of the status failed. */
+  statusFailed: boolean;
   /** When the workload was last asked for, answered or not. */
   readAt: number | undefined;
   /** Something happened that only a read explains. */
   readWanted: boolean;
   /** A write whose outcome is unknown: `suspend` is the value wanted, `seenSince` since when reads agree. */
   doubt: { suspend: boolean; seenSince: number | undefined } | undefined;
-  trouble:
-    | {
-        since: number;
-        failures: number;
-        failure: CallFailure;
-        at: number;
-        /** The delay before the next try when nobody waits; shorter while somebody is held. */
-        delayMs: number;
-        /** The platform asked not to be called before this. */
-        notBefore: number;
-      }
-    | undefined;
+  readTrouble: Trouble | undefined;
+  writeTrouble: (Trouble & { suspend: boolean }) | undefined;
   /** Tries left while calls fail, refilled with time. */
   tokens: { left: number; at: number };
-  attempt: { number: number; startedAt: number } | undefined;
-  /** After an attempt ended without a proof: no new one before this. */
-  nextAttemptAt: number;
+  /** The wake attempt that runs, or the last one of this generation, which ended without a proof. */
+  attempt: { number: number; startedAt: number; nextAt: number | undefined } | undefined;
   foreign: { undoneAt: number | undefined; obeyUntil: number | undefined };
   /** The platform takes the version in a suspend's body. */
   versioned: boolean;

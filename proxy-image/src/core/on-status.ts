@@ -1,0 +1,33 @@
+import { giveUp } from "./generation";
+import { held } from "./state";
+import type { Turn } from "./turn";
+import type { DeploymentSnapshot } from "./types";
+
+export function onStatus(turn: Turn, snapshot: DeploymentSnapshot): void {
+  const { state, now } = turn;
+  state.status = undefined;
+  state.statusReadAt = now;
+  state.statusFailed = false;
+  const wanted = state.generation.version ?? state.workload?.version;
+  // Status lags: what it says of an older version is neither proof nor failure of this generation.
+  if (wanted === undefined || snapshot.lastProcessedVersion < wanted) return;
+  if (snapshot.ready) state.generation.deploymentReady = true;
+  if (state.phase !== "starting") return;
+  const { failure } = snapshot;
+  if (!failure) {
+    state.failure = undefined;
+    return;
+  }
+  const known = state.generation.gaveUpAt !== undefined && state.failure?.reason === failure.reason;
+  giveUp(turn);
+  state.failure = { ...failure, at: now };
+  if (!known) turn.note({ event: "target_failed", ...failure, failedGenerations: state.failedGenerations });
+  if (held(state) > 0) turn.emit({ type: "drop", ...failure });
+}
+
+/** Status is evidence, never a condition: without it the other proofs decide. */
+export function onStatusFailed(turn: Turn): void {
+  turn.state.status = undefined;
+  turn.state.statusReadAt = turn.now;
+  turn.state.statusFailed = true;
+}

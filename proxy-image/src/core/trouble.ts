@@ -1,0 +1,60 @@
+import {
+  QUOTA_RETRY_MS,
+  RETRY_AFTER_CAP_MS,
+  RETRY_CAP_HELD_MS,
+  RETRY_CAP_MS,
+  RETRY_FIRST_MS,
+  TOKEN_REFILL_MS,
+  TOKENS,
+} from "./limits";
+import { held } from "./state";
+import type { Turn } from "./turn";
+import type { CallFailure, TargetState, Trouble } from "./types";
+
+/** Adds a failure to a run of them and takes a token. */
+export function worsen(turn: Turn, trouble: Trouble | undefined, failure: CallFailure): Trouble {
+  takeToken(turn.state, turn.now);
+  const failures = (trouble?.failures ?? 0) + 1;
+  return {
+    since: trouble?.since ?? turn.now,
+    failures,
+    failure,
+    at: turn.now,
+    delayMs: turn.jitter(delayAfter(failures, failure)),
+    notBefore:
+      failure.retryAfterMs === undefined ? 0 : turn.now + Math.min(failure.retryAfterMs, RETRY_AFTER_CAP_MS),
+  };
+}
+
+function delayAfter(failures: number, failure: CallFailure): number {
+  if (failure.kind === "quota") return QUOTA_RETRY_MS;
+  return Math.min(RETRY_FIRST_MS * 2 ** (failures - 1), RETRY_CAP_MS);
+}
+
+/**
+ * When the next try may be made. While somebody is held the delay is capped, so that the first client after a fix
+ * is served soon; the token bucket then bounds what a storm of clients can cause.
+ */
+export function retryAt(state: TargetState, trouble: Trouble): number {
+  const urgent = held(state) > 0 && trouble.failure.kind !== "quota";
+  const delay = urgent ? Math.min(trouble.delayMs, RETRY_CAP_HELD_MS) : trouble.delayMs;
+  return Math.max(trouble.at + delay, trouble.notBefore, tokenAt(state));
+}
+
+function takeToken(state: TargetState, now: number): void {
+  refill(state, now);
+  state.tokens.left = Math.max(0, state.tokens.left - 1);
+}
+
+function refill(state: TargetState, now: number): void {
+  const earned = Math.floor((now - state.tokens.at) / TOKEN_REFILL_MS);
+  if (earned <= 0) return;
+  const left = state.tokens.left + earned;
+  state.tokens =
+    left >= TOKENS ? { left: TOKENS, at: now } : { left, at: state.tokens.at + earned * TOKEN_REFILL_MS };
+}
+
+/** When a token is there: now, if the bucket holds one. */
+function tokenAt(state: TargetState): number {
+  return state.tokens.left > 0 ? 0 : state.tokens.at + TOKEN_REFILL_MS;
+}
