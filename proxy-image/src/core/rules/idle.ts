@@ -13,7 +13,10 @@ import { abandonSuspend, heldBack, send } from "./wake";
 export function idleDown(turn: Turn): void {
   const { state } = turn;
   if (state.write || demand(state) > 0) return;
-  if (state.phase === "suspending") return retry(turn);
+  if (state.phase === "suspending") {
+    retry(turn);
+    return;
+  }
   const since = idleSince(turn);
   if (since === undefined || vetoed(turn)) return;
   const dueAt = Math.max(since + idleHoldMs(turn), firstSuspendAt(turn));
