@@ -1,0 +1,38 @@
+/** The provider's configuration: what the program says, else the environment. */
+import type { JsonObject } from "../src/model.ts";
+import { isUnknown } from "./mapping/values.ts";
+
+export interface Settings {
+  org: string;
+  endpoint: string;
+  token: string;
+}
+
+type Environment = Record<string, string | undefined>;
+
+const variables = { org: "CPLN_ORG", endpoint: "CPLN_ENDPOINT", token: "CPLN_TOKEN" } as const;
+
+/** This is a stand-in: it speaks to a platform on this machine and to no other. */
+const isLocal = (endpoint: string) => {
+  const host = URL.canParse(endpoint) ? new URL(endpoint).hostname : "";
+  return host === "localhost" || host === "[::1]" || /^127\./.test(host);
+};
+
+/** Throws at the first use rather than when configured: a preview may not know the settings yet. */
+export function settingsFrom(args: JsonObject, environment: Environment): () => Settings {
+  const setting = (name: keyof typeof variables): string => {
+    const given = args[name];
+    if (typeof given === "string" && given !== "" && !isUnknown(given)) return given;
+    const fallback = environment[variables[name]];
+    if (fallback) return fallback;
+    throw new Error(`the provider needs \`${name}\`, or ${variables[name]} in its environment`);
+  };
+  return () => {
+    const endpoint = setting("endpoint");
+    if (!isLocal(endpoint))
+      throw new Error(
+        `the local cpln provider speaks only to a Control Plane on this machine, not to ${endpoint}`,
+      );
+    return { org: setting("org"), endpoint, token: setting("token") };
+  };
+}
