@@ -1,0 +1,165 @@
+/**
+ * A local Control Plane in this process. `startSimulator` wires the rooms together and answers a handle; disposing
+ * of it ends everything that it started.
+ */
+
+import { may } from "./api/authorise.ts";
+import type { ApiContext } from "./api/context.ts";
+import { documentsOnly } from "./api/documents-only.ts";
+import { createJournal } from "./api/journal.ts";
+import { loadKinds } from "./api/load-kinds.ts";
+import { type GvcSeed, seed } from "./api/seed.ts";
+import { ApiServer, type Outage } from "./api/server.ts";
+import { type ApiSwitches, strictSwitches } from "./api/switches.ts";
+import { type Grant, Tokens } from "./api/tokens.ts";
+import { Faults } from "./faults/faults.ts";
+import { Recorder } from "./faults/recorder.ts";
+import type { Platform, ResourceKey, Store } from "./model.ts";
+import { MemoryStore } from "./store/memory-store.ts";
+import { SimulatorClock } from "./time/clock.ts";
+
+/** A platform that has a life: started before the API listens, disposed after it has stopped. */
+export type RunningPlatform = Platform & { start?(): Promise<void>; dispose?(): Promise<void> };
+
+/** What a platform is made from. */
+export interface PlatformSeams {
+  store: Store;
+  clock: SimulatorClock;
+  /** Known once the API listens. */
+  apiUrl: () => string;
+  /** Whether a workload's identity may reveal a secret. */
+  mayReveal: (workload: ResourceKey, secret: string) => boolean;
+}
+
+export interface SimulatorOptions<P extends RunningPlatform = RunningPlatform> {
+  org?: string;
+  locations?: string[];
+  /** Each in all locations, unless it names its own. */
+  gvcs?: (string | GvcSeed)[];
+  host?: string;
+  /** A free one unless told. */
+  port?: number;
+  clock?: SimulatorClock;
+  switches?: Partial<ApiSwitches>;
+  /** Instead of a made-up one. */
+  deployerToken?: string;
+  platform?: (seams: PlatformSeams) => P | Promise<P>;
+}
+
+export interface Simulator<P extends RunningPlatform = RunningPlatform> extends AsyncDisposable {
+  readonly apiUrl: string;
+  readonly org: string;
+  /** Of a superuser: may do everything. */
+  readonly deployerToken: string;
+  /** A service account that may do what its grants say, and nothing else. Answers its token. */
+  createToken(name: string, grants: Grant[]): string;
+  readonly recorder: Recorder;
+  readonly store: Store;
+  readonly platform: P;
+  readonly faults: Faults;
+  readonly clock: SimulatorClock;
+  /** May be changed at any time. */
+  readonly switches: ApiSwitches;
+  /** The API goes away; `up()` brings it back at the same URL. */
+  down(outage?: Outage): Promise<void>;
+  up(): Promise<void>;
+  readonly outage: Outage | undefined;
+  dispose(): Promise<void>;
+}
+
+export async function startSimulator<P extends RunningPlatform = RunningPlatform>(
+  options: SimulatorOptions<P> = {},
+): Promise<Simulator<P>> {
+  const {
+    org = "local",
+    host = "127.0.0.1",
+    port = 0,
+    locations = ["aws-us-west-2"],
+    gvcs = ["demo"],
+  } = options;
+  const clock = options.clock ?? new SimulatorClock();
+  const store = new MemoryStore();
+  const tokens = new Tokens(store, () => clock.now());
+  const switches: ApiSwitches = { ...strictSwitches, ...options.switches };
+  const faults = new Faults(clock);
+  const recorder = new Recorder();
+  const kinds = await loadKinds();
+  seed(store, { org, locations, gvcs }, clock.now());
+
+  let server: ApiServer | undefined;
+  const apiUrl = (): string => server?.url ?? `http://${host}:${port}`;
+  const mayReveal = (workload: ResourceKey, secret: string): boolean => revealed(context, workload, secret);
+  const seams: PlatformSeams = { store, clock, apiUrl, mayReveal };
+  const platform = options.platform ? await options.platform(seams) : (documentsOnly(store) as P);
+  const context: ApiContext = {
+    store,
+    platform,
+    clock,
+    kinds,
+    orgs: [org],
+    switches,
+    tokens,
+    journal: createJournal(),
+    url: apiUrl,
+  };
+  server = new ApiServer({ context, faults, recorder }, { host, port });
+  await server.listen();
+  const listening = server;
+  const deployerToken = tokens.create({
+    org,
+    name: "deployer",
+    groups: ["superusers"],
+    ...(options.deployerToken === undefined ? {} : { token: options.deployerToken }),
+  });
+
+  let disposed: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    faults.dispose();
+    await listening.dispose();
+    await platform.dispose?.();
+    clock.dispose();
+  };
+  const dispose = (): Promise<void> => (disposed ??= end());
+  try {
+    await platform.start?.();
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+  return {
+    get apiUrl() {
+      return apiUrl();
+    },
+    get outage() {
+      return listening.outage;
+    },
+    org,
+    deployerToken,
+    createToken: (name, grants) => tokens.create({ org, name, grants }),
+    recorder,
+    store,
+    platform,
+    faults,
+    clock,
+    switches,
+    down: (outage) => listening.down(outage),
+    up: () => listening.up(),
+    dispose,
+    [Symbol.asyncDispose]: dispose,
+  };
+}
+
+/** A workload sees a secret's data when its identity holds `reveal` on it. */
+function revealed(context: ApiContext, workload: ResourceKey, secret: string): boolean {
+  const identity = context.store.get(workload)?.spec as { identityLink?: string } | undefined;
+  const link = identity?.identityLink;
+  if (link === undefined) return false;
+  const key = { org: workload.org, kind: "secret", name: secret };
+  const need = {
+    org: key.org,
+    kind: "secret",
+    permission: "reveal",
+    link: `/org/${key.org}/secret/${secret}`,
+  };
+  return may({ name: link, links: [link] }, { ...need, resource: context.store.get(key) }, context);
+}
