@@ -9,7 +9,7 @@ import { build } from "esbuild";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 
-const { metafile } = await build({
+const result = await build({
   absWorkingDir: here,
   entryPoints: ["src/main.ts"],
   outfile: "dist/main.js",
@@ -23,6 +23,9 @@ const { metafile } = await build({
   legalComments: "none",
   metafile: true,
   logLevel: "warning",
+}).catch(() => {
+  // esbuild has said what is wrong.
+  process.exit(1);
 });
 
-writeFileSync(join(here, "dist", "meta.json"), JSON.stringify(metafile));
+writeFileSync(join(here, "dist", "meta.json"), JSON.stringify(result.metafile));

@@ -4,6 +4,8 @@
  * pinned Node, which the npm package `node` brings.
  *
  *   node tools/bootstrap.mjs <task> [arguments for the task]
+ *
+ * npm's scripts start it with `exec`: the shell that npm puts between would keep signals to itself.
  */
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
