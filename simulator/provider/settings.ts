@@ -1,4 +1,5 @@
 /** The provider's configuration: what the program says, else the environment. */
+import { isIPv4 } from "node:net";
 import type { JsonObject } from "../src/model.ts";
 import { isUnknown } from "./mapping/values.ts";
 
@@ -15,14 +16,15 @@ const variables = { org: "CPLN_ORG", endpoint: "CPLN_ENDPOINT", token: "CPLN_TOK
 /** This is a stand-in: it speaks to a platform on this machine and to no other. */
 const isLocal = (endpoint: string) => {
   const host = URL.canParse(endpoint) ? new URL(endpoint).hostname : "";
-  return host === "localhost" || host === "[::1]" || /^127\./.test(host);
+  return host === "localhost" || host === "[::1]" || (isIPv4(host) && host.startsWith("127."));
 };
 
 /** Throws at the first use rather than when configured: a preview may not know the settings yet. */
 export function settingsFrom(args: JsonObject, environment: Environment): () => Settings {
   const setting = (name: keyof typeof variables): string => {
     const given = args[name];
-    if (typeof given === "string" && given !== "" && !isUnknown(given)) return given;
+    if (isUnknown(given)) throw new Error(`the provider's \`${name}\` is not known yet`);
+    if (typeof given === "string" && given !== "") return given;
     const fallback = environment[variables[name]];
     if (fallback) return fallback;
     throw new Error(`the provider needs \`${name}\`, or ${variables[name]} in its environment`);

@@ -103,7 +103,9 @@ const changed = (change: (copy: PackageSchema) => void): PackageSchema => {
 const typeOf = (copy: PackageSchema, name: string) =>
   copy.types[`cpln:index/${name}:${name}`] as ObjectSchema;
 
-describe.skipIf(!existsSync(published))("the public provider's schema", () => {
+const toCompare = existsSync(published) ? describe : () => {};
+
+toCompare("the public provider's schema", () => {
   const theirs = existsSync(published)
     ? (JSON.parse(readFileSync(published, "utf8")) as Published)
     : schema();

@@ -33,6 +33,14 @@ export const wrapped: Codec = {
 export const jsonText: Codec = {
   encode: (value) => (isText(value) ? JSON.parse(value) : value),
   decode: (value) => JSON.stringify(value),
+  refuses: (value) => {
+    try {
+      JSON.parse(String(value));
+      return undefined;
+    } catch {
+      return "JSON text is needed here";
+    }
+  },
 };
 
 /** Sent as written; the short form `//…` stands again when the document holds its long form. */

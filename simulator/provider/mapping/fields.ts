@@ -26,6 +26,8 @@ export interface Codec {
   decode(value: Json, context: Context): Json;
   /** Whether the program's own form `prior` may stand again for what came back; unless said, when it encodes to it. */
   matches?(prior: Json, value: Json, context: Context): boolean;
+  /** Why a program may not write this, if so. */
+  refuses?(value: Json): string | undefined;
 }
 
 export interface FieldOptions {

@@ -78,7 +78,10 @@ function checkFields(fields: Fields, inputs: JsonObject, place: string): Failure
     const field: Field | undefined = fields[key];
     if (field === undefined || field.computed)
       return [{ property: at(place, key), reason: "no such property in the local provider" }];
-    return value === undefined || value === null ? [] : checkShape(field.shape, value, at(place, key));
+    if (value === undefined || value === null || isUnknown(value)) return [];
+    const reason = field.codec?.refuses?.(value);
+    const refused = reason === undefined ? [] : [{ property: at(place, key), reason }];
+    return [...checkShape(field.shape, value, at(place, key)), ...refused];
   });
   const missing = Object.entries(fields)
     .filter(([key, field]) => field.required && (inputs[key] === undefined || inputs[key] === null))
