@@ -1,0 +1,327 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { JsonObject, Platform, Resource, ResourceChange, ResourceKey } from "../model.ts";
+import { AddressBlock } from "../network/addresses.ts";
+import type { MeshScope } from "../network/mesh.ts";
+import { serveNames } from "../network/name-server.ts";
+import { readName } from "../network/names.ts";
+import { type ConnectionFilter, type RecordedConnection, Recorder } from "../network/recorder.ts";
+import type { BootDelays, BootHold, BootPoint } from "./boot.ts";
+import type { PlatformContext } from "./context.ts";
+import type { Failure } from "./failures.ts";
+import type { LocationRuntime } from "./location.ts";
+import {
+  type LogLine,
+  type MuteBehaviour,
+  type PlatformOptions,
+  type PlatformSwitches,
+  strictSwitches,
+} from "./settings.ts";
+import { snapshotOf, type WorkloadSnapshot } from "./snapshot.ts";
+import { Callers } from "./tokens.ts";
+import { isLive, type Replica } from "./transitions/state.ts";
+import { Watchers } from "./watchers.ts";
+import { WorkloadRuntime } from "./workload.ts";
+
+const keptLogLines = 2000;
+const whenTimeoutMs = 20_000;
+
+export class UnknownReplica extends Error {
+  constructor(replica: string, location: string) {
+    super(`replica ${replica} does not exist in location ${location}`);
+    this.name = "UnknownReplica";
+  }
+}
+
+export function createPlatform(options: PlatformOptions): LocalPlatform {
+  return new LocalPlatform(options);
+}
+
+/** Runs what the store's workload documents say, and can be driven by hand and by tests. */
+export class LocalPlatform implements Platform {
+  /** Every open point of the platform. Changes count from the next event on. */
+  readonly switches: PlatformSwitches;
+  readonly #options: PlatformOptions;
+  readonly #callers = new Callers();
+  readonly #recorder = new Recorder((key) => this.#watchers.changed(idOf(key)));
+  readonly #workloads = new Map<string, WorkloadRuntime>();
+  readonly #leaving = new Set<WorkloadRuntime>();
+  readonly #keys = new Map<string, ResourceKey>();
+  readonly #watchers: Watchers<WorkloadSnapshot>;
+  readonly #logs: LogLine[] = [];
+  readonly #unsubscribe: () => void;
+  /** Documents written before `start`. */
+  readonly #early: ResourceChange[] = [];
+  #context: PlatformContext | undefined;
+  #phase: "new" | "running" | "disposed" = "new";
+
+  constructor(options: PlatformOptions) {
+    this.#options = options;
+    this.switches = { ...strictSwitches, ...options.switches };
+    this.#watchers = new Watchers((id) => this.#snapshot(id));
+    this.#unsubscribe = options.store.subscribe((change) => this.#onChange(change));
+  }
+
+  /** Takes addresses and begins to act on documents. Fails where 127.x.y.z cannot be bound. */
+  async start(): Promise<void> {
+    const block = await AddressBlock.claim();
+    const scratch = await mkdtemp(join(tmpdir(), "cpln-simulator-"));
+    this.#context = {
+      options: this.#options,
+      switches: this.switches,
+      block,
+      callers: this.#callers,
+      recorder: this.#recorder,
+      scratch,
+      log: (line) => this.#log(line),
+    };
+    serveNames(block.claim, (name, caller) => this.#resolve(name, caller));
+    this.#phase = "running";
+    for (const change of this.#early.splice(0)) this.#onChange(change);
+  }
+
+  /** Ends every process and connection, and waits for it. */
+  async dispose(): Promise<void> {
+    if (this.#phase === "disposed") return;
+    this.#phase = "disposed";
+    this.#unsubscribe();
+    await Promise.all([...this.#workloads.values(), ...this.#leaving].map((workload) => workload.dispose()));
+    this.#watchers.dispose();
+    await this.#context?.block.release();
+    if (this.#context !== undefined) await rm(this.#context.scratch, { recursive: true, force: true });
+  }
+
+  // What the API asks.
+
+  workloadStatus(key: ResourceKey): { status: JsonObject; health: JsonObject } {
+    return this.#workloads.get(idOf(key))?.answers().workload ?? { status: {}, health: {} };
+  }
+
+  deployments(key: ResourceKey): JsonObject[] {
+    return this.#workloads.get(idOf(key))?.answers().deployments ?? [];
+  }
+
+  replicas(key: ResourceKey, location: string): string[] {
+    const place = this.#workloads.get(idOf(key))?.locations.get(location);
+    return (place?.state.replicas ?? [])
+      .filter((replica) => replica.blockedBy?.kind !== "quota" && replica.phase !== "killed")
+      .map((replica) => replica.name);
+  }
+
+  stopReplica(key: ResourceKey, location: string, replica: string): void {
+    const { place, found } = this.#find(key, location, replica);
+    place.dispatch({ type: "stop-replica", replica: found.id });
+  }
+
+  workloadOf(token: string, remoteAddress: string): { workload: ResourceKey; attested: boolean } | undefined {
+    return this.#callers.attest(token, remoteAddress);
+  }
+
+  // What tests and people drive.
+
+  /** Settles once the workload is as wanted and its listeners are in line with that. */
+  async when(
+    key: ResourceKey,
+    fits: (snapshot: WorkloadSnapshot) => boolean,
+    timeoutMs = whenTimeoutMs,
+  ): Promise<WorkloadSnapshot> {
+    this.#keys.set(idOf(key), key);
+    const describe = ({ replicas, version }: WorkloadSnapshot) => JSON.stringify({ version, replicas });
+    const seen = await this.#watchers.when(idOf(key), fits, { ms: timeoutMs, describe });
+    await this.#workloads.get(idOf(key))?.network.settled();
+    return seen;
+  }
+
+  snapshot(key: ResourceKey): WorkloadSnapshot {
+    this.#keys.set(idOf(key), key);
+    return this.#snapshot(idOf(key));
+  }
+
+  /** Every mesh address and load balancer listens as documents have it now. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#workloads.values()].map((workload) => workload.network.settled()));
+  }
+
+  /** Everything of a replica ends at once, and another takes its place. Without a name: the first live one. */
+  killReplica(key: ResourceKey, options: { location?: string; replica?: string } = {}): void {
+    for (const place of this.#runtime(key).locations.values()) {
+      if (options.location !== undefined && place.name !== options.location) continue;
+      const found = place.state.replicas.find((item) =>
+        options.replica === undefined ? isLive(item) : item.name === options.replica,
+      );
+      if (found !== undefined) {
+        place.dispatch({ type: "kill-replica", replica: found.id });
+        return;
+      }
+    }
+    throw new UnknownReplica(options.replica ?? "(any)", options.location ?? "(any)");
+  }
+
+  /** Delays of boots from now on. */
+  setBoot(key: ResourceKey, delays: BootDelays): void {
+    this.#runtime(key).boot.delays = delays;
+  }
+
+  /** Boots stop at a named point until released. */
+  holdBoot(key: ResourceKey, point: BootPoint = "start"): BootHold {
+    return this.#runtime(key).boot.hold(point);
+  }
+
+  /** Makes a workload fail to come up, or fall over, until cleared. */
+  fail(key: ResourceKey, failure: Failure, location?: string): void {
+    this.#runtime(key).setFailure(failure, location);
+  }
+
+  clear(key: ResourceKey, location?: string): void {
+    this.#runtime(key).setFailure(undefined, location);
+  }
+
+  /** How the mesh behaves towards this one workload while nothing of it is ready; `undefined`: as all do. */
+  setMute(key: ResourceKey, behaviour: MuteBehaviour | undefined): void {
+    const workload = this.#runtime(key);
+    workload.mute = behaviour;
+    workload.changed();
+  }
+
+  /** Where clients of a direct load balancer connect to. Settles when it listens. */
+  async endpoint(
+    key: ResourceKey,
+    externalPort: number,
+    location?: string,
+  ): Promise<{ host: string; port: number }> {
+    const workload = this.#runtime(key);
+    await workload.network.settled();
+    const open = workload.network
+      .openBalancers()
+      .find(
+        (item) => item.port.externalPort === externalPort && (location ?? item.location) === item.location,
+      );
+    if (open === undefined) throw new Error(`${key.name} has no open load balancer port ${externalPort}`);
+    return { host: "127.0.0.1", port: open.localPort };
+  }
+
+  /** The address behind a workload's name, as its neighbours see it. */
+  meshAddress(key: ResourceKey, scope: MeshScope = {}): string {
+    const address = this.#runtime(key).network.address(scope);
+    if (address === undefined) throw new Error(`${key.name} has no such mesh address`);
+    return address;
+  }
+
+  /** What a name leads to from an address; `undefined`: nobody answers. */
+  resolve(name: string, callerAddress: string): string | undefined {
+    return this.#resolve(name, callerAddress);
+  }
+
+  /**
+   * An address and a token of a workload's own, for a caller that this platform does not run: connections bound to
+   * the address count as the workload's.
+   */
+  impersonate(key: ResourceKey, location = "local"): { address: string; token: string; release(): void } {
+    const address = this.#running().block.allocate();
+    const token = this.#callers.admit(key, location, address);
+    return { address, token, release: () => this.#callers.dismiss(token) };
+  }
+
+  connections(key: ResourceKey, filter?: ConnectionFilter): RecordedConnection[] {
+    return this.#recorder.of(key, filter);
+  }
+
+  logs(key: ResourceKey): LogLine[] {
+    return this.#logs.filter((line) => idOf(line.workload) === idOf(key));
+  }
+
+  #onChange(change: ResourceChange): void {
+    if (this.#phase === "disposed") return;
+    if (this.#phase === "new") return void this.#early.push(change);
+    if (change.key.kind === "workload") this.#workloadChanged(change);
+    if (change.key.kind === "gvc") this.#gvcChanged(change.key);
+  }
+
+  #workloadChanged({ key, after }: ResourceChange): void {
+    const id = idOf(key);
+    this.#keys.set(id, key);
+    const runtime = this.#workloads.get(id);
+    if (after === undefined) {
+      if (runtime !== undefined) this.#leave(id, runtime);
+      return;
+    }
+    if (runtime !== undefined && runtime.document.id !== after.id) this.#leave(id, runtime);
+    const current = this.#workloads.get(id) ?? this.#arrive(id, key, after);
+    current.update(after);
+  }
+
+  #arrive(id: string, key: ResourceKey, document: Resource): WorkloadRuntime {
+    const runtime = new WorkloadRuntime(key, document, this.#running(), () => {
+      if (runtime.phase === "gone") this.#leaving.delete(runtime);
+      this.#watchers.changed(id);
+    });
+    this.#workloads.set(id, runtime);
+    return runtime;
+  }
+
+  #leave(id: string, runtime: WorkloadRuntime): void {
+    this.#workloads.delete(id);
+    this.#leaving.add(runtime);
+    void runtime.leave();
+  }
+
+  #gvcChanged(gvc: ResourceKey): void {
+    for (const runtime of this.#workloads.values()) {
+      if (runtime.key.org === gvc.org && runtime.key.gvc === gvc.name) runtime.update(runtime.document);
+    }
+  }
+
+  #resolve(name: string, callerAddress: string): string | undefined {
+    const caller = this.#callers.at(callerAddress);
+    for (const { workload, gvc, location, index } of readName(name, caller?.workload.gvc)) {
+      const org = caller?.workload.org;
+      for (const runtime of this.#workloads.values()) {
+        const { key } = runtime;
+        if (key.name !== workload || key.gvc !== gvc || (org !== undefined && key.org !== org)) continue;
+        const scope = {
+          ...(location === undefined ? {} : { location }),
+          ...(index === undefined ? {} : { index }),
+        };
+        const address = runtime.network.address(scope);
+        if (address !== undefined) return address;
+      }
+    }
+    return undefined;
+  }
+
+  #snapshot(id: string): WorkloadSnapshot {
+    const key = this.#keys.get(id);
+    if (key === undefined) throw new Error(`nobody has spoken of ${id}`);
+    const runtime = this.#workloads.get(id) ?? [...this.#leaving].find((item) => idOf(item.key) === id);
+    return snapshotOf(key, runtime, this.#recorder);
+  }
+
+  #find(key: ResourceKey, location: string, replica: string): { place: LocationRuntime; found: Replica } {
+    const place = this.#workloads.get(idOf(key))?.locations.get(location);
+    const found = place?.state.replicas.find((item) => item.name === replica && isLive(item));
+    if (place === undefined || found === undefined) throw new UnknownReplica(replica, location);
+    return { place, found };
+  }
+
+  #runtime(key: ResourceKey): WorkloadRuntime {
+    const runtime = this.#workloads.get(idOf(key));
+    if (runtime === undefined) throw new Error(`there is no workload ${idOf(key)}`);
+    return runtime;
+  }
+
+  #running(): PlatformContext {
+    if (this.#context === undefined) throw new Error("the platform is not started");
+    return this.#context;
+  }
+
+  #log(line: LogLine): void {
+    this.#logs.push(line);
+    if (this.#logs.length > keptLogLines) this.#logs.shift();
+    this.#options.onLog?.(line);
+  }
+}
+
+function idOf(key: ResourceKey): string {
+  return `${key.org}/${key.gvc ?? ""}/${key.name}`;
+}
