@@ -1,0 +1,87 @@
+import type { Socket } from "node:net";
+import type { EarlyBudget } from "./early-budget";
+import { drainBuffered } from "./sockets";
+
+/** Why a held client is gone. */
+export type HeldEnd =
+  /** An orderly end without a byte: nobody waits for an answer. */
+  "client_left" | "client_reset";
+
+export interface HeldOptions {
+  earlyBytes: number;
+  budget: EarlyBudget;
+  onEnd: (end: HeldEnd) => void;
+}
+
+/**
+ * A client's socket while nothing answers it. Reading is the only way to learn that the client is gone, so early bytes
+ * are read and kept, in order, up to a bound; past it the socket is left unread and TCP holds the client back.
+ */
+export class HeldSocket {
+  private phase: "watching" | "full" | "over" = "watching";
+  private readonly early: Buffer[] = [];
+  private kept = 0;
+  /** What this socket counts in the budget: bytes kept here, and those left in the stream. */
+  private counted = 0;
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly options: HeldOptions,
+  ) {
+    socket.on("error", this.onGone);
+    socket.on("close", this.onGone);
+    socket.on("end", this.onFin);
+    // Nothing may be kept: then nothing is read, and a client that leaves is not noticed.
+    if (options.earlyBytes === 0 || options.budget.exhausted) this.phase = "full";
+    else socket.on("readable", this.onReadable);
+  }
+
+  /** Hands the socket over with the bytes that were read from it. An end that was seen shows in `readableEnded`. */
+  release(): Buffer[] {
+    this.stop();
+    return [...this.early, ...drainBuffered(this.socket)];
+  }
+
+  /** Stops watching; the early bytes are forgotten. */
+  stop(): void {
+    if (this.phase === "over") return;
+    this.phase = "over";
+    this.options.budget.give(this.counted);
+    this.socket.off("error", this.onGone);
+    this.socket.off("close", this.onGone);
+    this.socket.off("end", this.onFin);
+    this.socket.off("readable", this.onReadable);
+  }
+
+  private readonly onReadable = () => {
+    if (this.phase !== "watching") return;
+    const waiting = this.socket.readableLength;
+    this.count(waiting);
+    if (waiting > 0 && (this.kept + waiting > this.options.earlyBytes || this.options.budget.exhausted)) {
+      // Left in the stream, which reads no further: that is the back-pressure.
+      this.phase = "full";
+      return;
+    }
+    const chunk: Buffer | null = this.socket.read();
+    if (chunk === null) return;
+    this.early.push(chunk);
+    this.kept += chunk.length;
+  };
+
+  private count(bytes: number): void {
+    this.counted += bytes;
+    this.options.budget.add(bytes);
+  }
+
+  private readonly onFin = () => {
+    // With bytes it is a request whose sender has nothing to add.
+    if (this.kept === 0) this.end("client_left");
+  };
+
+  private readonly onGone = () => this.end("client_reset");
+
+  private end(end: HeldEnd): void {
+    this.stop();
+    this.options.onEnd(end);
+  }
+}

@@ -1,0 +1,71 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { HIGH_WATER_MARK, harmless, KEEPALIVE_MS } from "./sockets";
+
+const BACKLOG = 4096;
+
+export interface ListenerOptions {
+  host: string;
+  port: number;
+  /** The socket is paused: nothing is read before somebody asks. */
+  onClient: (socket: Socket) => void;
+  /** The listener itself has trouble, such as no descriptors left. It goes on listening. */
+  onTrouble: (error: NodeJS.ErrnoException) => void;
+}
+
+/** One port that clients connect to. */
+export class Listener {
+  readonly port: number;
+  private readonly server: Server;
+
+  private constructor(server: Server) {
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("not a TCP listener");
+    this.server = server;
+    this.port = address.port;
+  }
+
+  static async open(options: ListenerOptions): Promise<Listener> {
+    const server = createServer({
+      allowHalfOpen: true,
+      pauseOnConnect: true,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: KEEPALIVE_MS,
+      highWaterMark: HIGH_WATER_MARK,
+    });
+    // libuv sheds the connections that find no descriptor and keeps the listener; all there is to do is to say so.
+    server.on("error", options.onTrouble);
+    server.on("connection", (socket) => options.onClient(harmless(socket)));
+    await listen(server, options.host, options.port);
+    return new Listener(server);
+  }
+
+  /** No new clients; those that are there stay. */
+  close(): void {
+    this.server.close();
+  }
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  try {
+    await listenOn(server, host, port);
+  } catch (error) {
+    // "Every address" on a machine without IPv6.
+    if (host !== "::" || (error as NodeJS.ErrnoException).code !== "EAFNOSUPPORT") throw error;
+    await listenOn(server, "0.0.0.0", port);
+  }
+}
+
+function listenOn(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (error?: Error) => {
+      server.off("error", settle);
+      server.off("listening", settle);
+      if (error) reject(error);
+      else resolve();
+    };
+    server.on("error", settle);
+    server.on("listening", settle);
+    server.listen({ host, port, backlog: BACKLOG });
+  });
+}
