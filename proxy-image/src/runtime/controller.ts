@@ -1,0 +1,286 @@
+import type { Socket } from "node:net";
+import type { PortMapping, TargetSettings } from "../../../src/contract/settings";
+import { describe, type TargetReport } from "../core/describe";
+import { initialState } from "../core/state";
+import { step } from "../core/step";
+import type { CallFailure, Effect, Event, ProbeOutcome, TargetConfig, TargetState } from "../core/types";
+import type { Answer, TargetApi } from "../cpln/api";
+import type { Log } from "../log/log";
+import { DialQueue } from "../net/dial-queue";
+import type { EarlyBudget } from "../net/early-budget";
+import type { Plane } from "../net/plane";
+import { probe as probePort } from "../net/probe";
+import type { Census } from "./admission";
+import type { Clock } from "./clock";
+import { Connection, type Finish, type Report } from "./connection";
+import { Ledger } from "./ledger";
+
+export interface ControllerDeps {
+  settings: TargetSettings;
+  ownGraceMs: number | undefined;
+  api: TargetApi;
+  plane: Plane;
+  budget: EarlyBudget;
+  clock: Clock;
+  random: () => number;
+  log: Log;
+  /** Told once for every admitted client. */
+  onFinish: (mapping: PortMapping, clientAddress: string, finish: Finish) => void;
+  /** Something that the drain may wait for has changed. */
+  onChange?: () => void;
+  probe?: (options: { host: string; port: number; windowMs: number; clock: Clock }) => Promise<ProbeOutcome>;
+}
+
+export interface Client {
+  id: number;
+  socket: Socket;
+  address: string;
+}
+
+/** After a fault of the proxy's own, core is asked again this much later. */
+const AFTER_FAULT_MS = 1_000;
+
+const stackOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);
+
+/**
+ * Owns one target: feeds its core with what happens and performs what the core asks for, in order. An event that
+ * arises while effects are performed waits in a queue until they are all done.
+ */
+export class Controller {
+  readonly settings: TargetSettings;
+  private readonly config: TargetConfig;
+  private state: TargetState;
+  private readonly ledger = new Ledger();
+  private readonly dials: DialQueue;
+  private readonly mappings: ReadonlyMap<number, PortMapping>;
+  /** What core is told next. Made when its turn comes, since what it should say may change while it waits. */
+  private readonly queue: (() => Event | undefined)[] = [];
+  private phase: "idle" | "stepping" | "stopped" = "idle";
+  private now: number;
+  private alarmAt: number | undefined;
+  private cancelAlarm = () => {};
+  private live: Record<"held" | "spliced", Set<Connection>> = { held: new Set(), spliced: new Set() };
+
+  constructor(private readonly deps: ControllerDeps) {
+    const { settings, clock } = deps;
+    this.settings = settings;
+    this.mappings = new Map(settings.ports.map((mapping) => [mapping.listen, mapping]));
+    this.dials = new DialQueue(settings.dialLimit);
+    this.config = { ...settings, ports: [...this.mappings.keys()], ownGraceMs: deps.ownGraceMs };
+    this.now = clock.now();
+    this.state = initialState(this.config, this.now);
+  }
+
+  start(): void {
+    this.dispatch({ type: "tick" });
+  }
+
+  /** Nothing is asked of core any more, and nothing of it is performed. */
+  stop(): void {
+    this.phase = "stopped";
+    this.cancelAlarm();
+  }
+
+  /** From here on nothing is suspended. */
+  drain(): void {
+    this.dispatch({ type: "drain" });
+  }
+
+  get census(): Census {
+    return { held: this.live.held.size, spliced: this.live.spliced.size };
+  }
+
+  /** A write whose outcome a drain should wait for. */
+  get writing(): boolean {
+    return this.state.write !== undefined;
+  }
+
+  report(): TargetReport {
+    return describe(this.state, this.moment().now);
+  }
+
+  /** Ends every client. */
+  cut(): void {
+    for (const connection of [...this.live.held, ...this.live.spliced]) connection.cut();
+  }
+
+  /** Takes over a client that was admitted. */
+  take(client: Client, mapping: PortMapping): void {
+    const { settings, clock, plane, budget } = this.deps;
+    const connection: Connection = new Connection({
+      id: client.id,
+      socket: client.socket,
+      address: { host: settings.host, port: mapping.target },
+      settings,
+      clock,
+      plane,
+      budget,
+      dials: this.dials,
+      report: (report) => this.onReport(connection, mapping, client.address, report),
+    });
+    this.live.held.add(connection);
+    this.enqueue(() => {
+      this.ledger.arrive(connection, mapping.listen);
+      return { type: "arrived", port: mapping.listen };
+    });
+  }
+
+  private onReport(connection: Connection, mapping: PortMapping, address: string, report: Report): void {
+    const port = mapping.listen;
+    switch (report.type) {
+      case "spliced":
+        this.live.held.delete(connection);
+        this.live.spliced.add(connection);
+        this.enqueue(() => {
+          this.ledger.move(connection, "spliced");
+          return { type: "spliced", port };
+        });
+        break;
+      case "returned":
+        this.enqueue(() => {
+          this.ledger.move(connection, "waiting");
+          return { type: "returned", port, failure: report.failure };
+        });
+        break;
+      case "mute":
+        this.enqueue(() => (connection.stage === "connecting" ? { type: "mute", port } : undefined));
+        break;
+      case "hold-ending":
+        this.enqueue(() => {
+          const waits = connection.stage === "waiting" && this.ledger.stageOf(connection) === "waiting";
+          return waits ? { type: "hold-ending", port, id: connection.id } : undefined;
+        });
+        break;
+      case "finished":
+        this.live.held.delete(connection);
+        this.live.spliced.delete(connection);
+        this.deps.onFinish(mapping, address, report.finish);
+        this.enqueue(() => {
+          const from = this.ledger.leave(connection);
+          return from === undefined ? undefined : { type: "left", port, from };
+        });
+        break;
+      default:
+        report satisfies never;
+    }
+  }
+
+  private dispatch(event: Event): void {
+    this.enqueue(() => event);
+  }
+
+  private enqueue(next: () => Event | undefined): void {
+    if (this.phase === "stopped") return;
+    this.queue.push(next);
+    if (this.phase === "stepping") return;
+    this.phase = "stepping";
+    for (let make = this.queue.shift(); make; make = this.queue.shift()) {
+      const event = make();
+      if (event) this.step(event);
+    }
+    this.phase = "idle";
+    this.arm();
+    this.deps.onChange?.();
+  }
+
+  private step(event: Event): void {
+    try {
+      const { state, effects, alarmAt } = step(this.config, this.state, event, this.moment());
+      this.state = state;
+      this.alarmAt = alarmAt;
+      for (const effect of effects) this.perform(effect);
+    } catch (error) {
+      // A fault in deciding must not end the sessions of this target, nor those of others.
+      this.deps.log.event("internal_error", { where: event.type, error: stackOf(error) });
+      this.alarmAt = this.now + AFTER_FAULT_MS;
+    }
+  }
+
+  private moment(): { now: number; random: number } {
+    this.now = Math.max(this.now, this.deps.clock.now());
+    return { now: this.now, random: this.deps.random() };
+  }
+
+  private arm(): void {
+    this.cancelAlarm();
+    this.cancelAlarm = () => {};
+    const at = this.alarmAt;
+    if (at === undefined) return;
+    this.cancelAlarm = this.deps.clock.timer(at - this.now, () => {
+      // A timer may come a fraction of a millisecond before its time; for core it is then time all the same.
+      this.now = Math.max(this.now, at);
+      this.dispatch({ type: "tick" });
+    });
+  }
+
+  private perform(effect: Effect): void {
+    const { api, log } = this.deps;
+    switch (effect.type) {
+      case "read":
+        this.ask(api.readWorkload(), (snapshot) => ({ type: "read", snapshot }), "read-failed");
+        break;
+      case "read-status":
+        this.ask(api.readDeployment(), (snapshot) => ({ type: "status", snapshot }), "status-failed");
+        break;
+      case "write":
+        this.ask(
+          api.writeSuspend(effect.suspend, effect.version),
+          (version) => ({ type: "written", version }),
+          "write-failed",
+        );
+        break;
+      case "probe":
+        this.probe(effect.port);
+        break;
+      case "open":
+        for (const connection of this.ledger.waiting(effect.port)) this.connect(connection);
+        break;
+      case "connect-anyway": {
+        const connection = this.ledger.waiting(effect.port).find(({ id }) => id === effect.id);
+        if (connection) this.connect(connection);
+        break;
+      }
+      case "recall":
+        for (const connection of this.ledger.connecting(effect.port)) connection.recall(effect.begunBefore);
+        break;
+      case "drop":
+        for (const connection of this.ledger.held()) connection.drop(`${effect.reason}: ${effect.message}`);
+        break;
+      case "note":
+        log.note(effect.note);
+        break;
+      default:
+        effect satisfies never;
+    }
+  }
+
+  private connect(connection: Connection): void {
+    this.ledger.move(connection, "connecting");
+    connection.connect();
+  }
+
+  private ask<T>(
+    answer: Promise<Answer<T>>,
+    success: (value: T) => Event,
+    failure: "read-failed" | "status-failed" | "write-failed",
+  ): void {
+    const failed = (why: CallFailure) => this.dispatch({ type: failure, failure: why });
+    answer.then(
+      (result) => {
+        if (result.ok) this.dispatch(success(result.value));
+        else failed(result.failure);
+      },
+      (error: unknown) => failed({ kind: "broken", message: String(error) }),
+    );
+  }
+
+  private probe(port: number): void {
+    const mapping = this.mappings.get(port);
+    if (!mapping) return;
+    const { clock, settings, probe = probePort } = this.deps;
+    const startedAt = this.now;
+    const options = { host: settings.host, port: mapping.target, windowMs: settings.probeWindowMs, clock };
+    void probe(options).then((outcome) => this.dispatch({ type: "probed", port, startedAt, outcome }));
+  }
+}
