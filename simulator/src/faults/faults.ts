@@ -49,6 +49,8 @@ export interface Held {
 export interface Stop extends Rule {
   /** The first call that arrives at the point. */
   readonly reached: Promise<CallRecord>;
+  /** What is held now. */
+  readonly held: readonly CallRecord[];
   /** The next call that is held and that no earlier `next()` has had. */
   next(): Promise<Held>;
   /** All that is held goes on (or is ended), and no further call is stopped. */
@@ -87,15 +89,15 @@ export class Faults {
   stopAt(match: CallMatch, point: Point, options: { times?: number } = {}): Stop {
     const waiting: Held[] = [];
     const takers: ((held: Held) => void)[] = [];
-    const open = new Set<(verdict: Verdict) => void>();
+    const open = new Map<(verdict: Verdict) => void, CallRecord>();
     const first = deferred<CallRecord>();
     const letGo = (verdict: Verdict) => {
-      for (const resolve of [...open]) resolve(verdict);
+      for (const resolve of open.keys()) resolve(verdict);
       open.clear();
     };
     const run = (call: CallRecord): Promise<Verdict> => {
       const { promise, resolve } = deferred<Verdict>();
-      open.add(resolve);
+      open.set(resolve, call);
       const held: Held = {
         call,
         release: (verdict = undefined) => {
@@ -111,7 +113,9 @@ export class Faults {
     };
     const what = `stop at ${point}`;
     const rule = this.#add(what, match, point, options.times ?? 1, run, () => letGo(this.#end()));
-    return Object.assign(rule, {
+    const held = { enumerable: true, get: () => [...open.values()] };
+    Object.defineProperty(rule, "held", held);
+    return Object.assign(rule as Rule & Pick<Stop, "held">, {
       reached: first.promise,
       next: () => {
         const held = waiting.shift();
@@ -243,7 +247,8 @@ export class Faults {
 
 const nothing = (): void => {};
 
-function failed(failure: Failure): Ending {
+/** The ending that a failure makes. */
+export function failed(failure: Failure): Ending {
   const { status, retryAfterSeconds, headers = {} } = failure;
   const retry = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
   const message = failure.message ?? `The simulator was told to answer ${status}`;
