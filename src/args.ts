@@ -1,0 +1,177 @@
+import type * as pulumi from "@pulumi/pulumi";
+import type * as cpln from "@pulumiverse/cpln";
+
+/** Who can reach the proxy. */
+export const Exposure = {
+  /** The world, as far as `allow` goes, through a load balancer of the proxy's own. */
+  Public: "public",
+  /** Workloads of the same GVC, or those in `allowWorkloads`. No load balancer, which is what idles dearest. */
+  Internal: "internal",
+} as const;
+export type Exposure = (typeof Exposure)[keyof typeof Exposure];
+
+/** What a held client sees when its time is up. */
+export const HoldEnd = {
+  /** An orderly close. */
+  Close: "close",
+  /** A reset, which most clients report as a failure at once. */
+  Reset: "reset",
+} as const;
+export type HoldEnd = (typeof HoldEnd)[keyof typeof HoldEnd];
+
+/** What moves the bytes of spliced sessions. */
+export const DataPlane = {
+  /** The native plane where the image has it, else the JavaScript one. */
+  Auto: "auto",
+  Native: "native",
+  Js: "js",
+} as const;
+export type DataPlane = (typeof DataPlane)[keyof typeof DataPlane];
+
+/** One port of the target and how it is reached. */
+export interface PortArgs {
+  /**
+   * The port that clients connect to: on the load balancer, 22-32768; with `expose: "internal"` only the default for
+   * `listen`. Changing it moves the address of this port; sessions on the old one end with the rollout's drain.
+   */
+  port: pulumi.Input<number>;
+  /**
+   * The port that the proxy's container listens on, 80-65535 without the platform's reserved ones. Default: `port`
+   * where it is 1024 or above, free and not reserved, else 10000 + `port`, because a container can't declare a port
+   * below 80 and an unprivileged process should stay above 1023. Changing it rolls the proxy.
+   */
+  listen?: pulumi.Input<number>;
+  /** The target's port, 80-65535 without the reserved ones. Default: `port`. Changing it rolls the proxy. */
+  target?: pulumi.Input<number>;
+}
+
+/**
+ * Durations are text in Go's syntax: `500ms`, `90s`, `5m`, `1h30m`. Changing any setting of the proxy rolls it: the
+ * new replica starts beside the old one, which goes on serving its sessions for up to `drainTimeout`.
+ */
+export interface ScaleToZeroTcpArgs {
+  /**
+   * The GVC that the proxy runs in. Changing it replaces everything, the load balancer's address included, and ends
+   * all sessions.
+   */
+  gvc: pulumi.Input<string>;
+  /**
+   * The workload to wake and suspend: the `cpln.Workload` itself, its name, or a link to it. It may exist already;
+   * its firewall must let the proxy in (`proxyWorkloadLink`). Changing it rolls the proxy onto the new target; the
+   * old one is left as it is.
+   */
+  target: pulumi.Input<string> | cpln.Workload;
+  /** The target's GVC. Default: that of the `cpln.Workload` or link given as `target`, else `gvc`. */
+  targetGvc?: pulumi.Input<string>;
+  /** The internal name to dial. Default: `{workload}.{gvc}.cpln.local`, the platform's own. */
+  targetHost?: pulumi.Input<string>;
+  /** The target's ports, at least one; the first is the one probed while nobody is held. */
+  ports: pulumi.Input<pulumi.Input<PortArgs>[]>;
+
+  /** `public` (default) or `internal`. `internal` costs no load balancer; changing it adds or removes the address. */
+  expose?: pulumi.Input<Exposure>;
+  /**
+   * The addresses that may connect, as CIDRs, at most 250. Required when public: no default opens a port to the
+   * world. Changing it does not touch running sessions; the platform takes up to some minutes to apply it.
+   */
+  allow?: pulumi.Input<pulumi.Input<string>[]>;
+  /**
+   * Workloads that may connect inside the platform, as links (`//gvc/G/workload/W`). Default: none when public, the
+   * whole GVC when internal.
+   */
+  allowWorkloads?: pulumi.Input<pulumi.Input<string>[]>;
+  /** An IP set, by name or link, for static addresses of the load balancer; the platform charges for it. */
+  ipset?: pulumi.Input<string>;
+  /**
+   * The one location of the GVC that the proxy runs in, by name. Needed where the GVC has several, because two
+   * proxies don't know of each other's clients yet. Default: wherever the GVC is.
+   */
+  location?: pulumi.Input<string>;
+
+  /**
+   * How long the target is kept awake after its last connection closed. Default `5m`, so that a client's next
+   * connection lands warm; up to `168h`. The target is paid for during it. Above 0.
+   */
+  idleHold?: pulumi.Input<string>;
+  /**
+   * How long a client is held before it is dropped. Default `90s`, several times a usual wake; up to `1h`. Clients'
+   * own timeouts are often shorter, and no proxy can lengthen them.
+   */
+  maxHold?: pulumi.Input<string>;
+  /**
+   * How long one attempt to wake lasts, API call and probing together; while somebody is held the next one follows.
+   * Default `120s`, for targets that are slow to start; up to `1h`.
+   */
+  wakeTimeout?: pulumi.Input<string>;
+  /** The time between two readiness probes during a wake. Default `500ms`; `10ms` to `1m`. */
+  wakePollInterval?: pulumi.Input<string>;
+  /** How long a probe waits for the server's first bytes. Default `2s`; `10ms` to `1m`. */
+  probeWindow?: pulumi.Input<string>;
+  /** What a held client sees when its time is up: `close` (default) or `reset`. */
+  holdEnd?: pulumi.Input<HoldEnd>;
+  /**
+   * How often the target is read from the API while somebody is connected, four times this while nobody is. Default
+   * `15s`; `50ms` to `1h`. It bounds how long a suspend by somebody else goes unnoticed.
+   */
+  watchInterval?: pulumi.Input<string>;
+  /** Clients held at once; one more is refused. Default 1000, which fits the default memory; 1-60000. */
+  maxHeld?: pulumi.Input<number>;
+  /** Clients held or spliced at once; one more is refused. Default 4000; 1-60000. */
+  maxConnections?: pulumi.Input<number>;
+  /**
+   * Connections to the target being made at once, so that a burst of held clients doesn't overrun a server that has
+   * just started. Default 64; 1-10000.
+   */
+  dialLimit?: pulumi.Input<number>;
+  /**
+   * Bytes that a held client may send before it is left unread. Default 16384: more than any opening message; times
+   * `maxHeld` it is memory that strangers can fill. 0-1048576.
+   */
+  earlyBytes?: pulumi.Input<number>;
+  /** Clients held at once, all targets together. Default 2000; 1-60000. */
+  maxHeldTotal?: pulumi.Input<number>;
+  /** Clients held or spliced at once, all targets together. Default 8000, which fits 128Mi; 1-60000. */
+  maxConnectionsTotal?: pulumi.Input<number>;
+  /** What moves the bytes: `auto` (default), `native` or `js`. */
+  dataPlane?: pulumi.Input<DataPlane>;
+
+  /**
+   * How long the platform lets an old replica live after it was told to stop, in seconds. Default 90, the
+   * platform's own; 20-900. Set it to the longest transfer that a rollout must not cut. An old replica is paid for
+   * until its sessions have ended.
+   */
+  terminationGracePeriodSeconds?: pulumi.Input<number>;
+  /**
+   * How long a proxy that was told to stop waits for its sessions. Default: the grace less 15 s, which the platform
+   * takes itself (`75s`).
+   */
+  drainTimeout?: pulumi.Input<string>;
+
+  /**
+   * The proxy's image. Default: the one released with this version of the package. A mirror of it may be named here,
+   * best by the same tag.
+   */
+  image?: pulumi.Input<string>;
+  /** CPU of the proxy. Default `100m`. It is paid for round the clock. */
+  cpu?: pulumi.Input<string>;
+  /** Memory of the proxy. Default `128Mi`, for the default limits. It is paid for round the clock. */
+  memory?: pulumi.Input<string>;
+  /** Replicas of the proxy. 1, until replicas know of each other's clients; anything else is refused. */
+  replicas?: pulumi.Input<number>;
+  /** The port of `/healthz` and `/readyz`. Default 8081. Nothing but the platform's probes reaches it. */
+  healthPort?: pulumi.Input<number>;
+  /** Further environment variables of the proxy's container; the settings' own names can't be among them. */
+  env?: pulumi.Input<{ [key: string]: pulumi.Input<string> }>;
+
+  /** The name of the proxy workload, 3-49 characters. Default: the component's name and `-proxy`. */
+  workloadName?: pulumi.Input<string>;
+  /** The name of the identity, 3-63 characters. Default: the component's name and `-proxy`. */
+  identityName?: pulumi.Input<string>;
+  /**
+   * The name of the policy, 3-63 characters, unique in the organisation. Default: the component's name, `-proxy-`
+   * and the GVC.
+   */
+  policyName?: pulumi.Input<string>;
+  /** Tags of everything that the component makes. */
+  tags?: pulumi.Input<{ [key: string]: pulumi.Input<string> }>;
+}

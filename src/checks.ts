@@ -1,0 +1,181 @@
+import { Exposure } from "./args";
+import { nameProblem, newNameProblem, parseLink } from "./contract/links";
+import { containerPortProblem, duplicates, isPort, MAX_PORT, publicPortProblem } from "./contract/ports";
+import { type Problem, problem } from "./contract/problems";
+import { workloadName } from "./naming";
+import { isInternal, mappingsOf, type PlainArgs, type RawMapping } from "./plain-args";
+import { listensOf, renderSettings } from "./proxy-settings";
+import { proxyImageRepository } from "./version";
+
+const GRACE_SECONDS = { min: 20, max: 900 };
+const MAX_CIDRS = 250;
+const CIDR =
+  /^(?:\d{1,3}(?:\.\d{1,3}){3}(?:\/(?:[12]?\d|3[0-2]))?|[0-9a-fA-F:]*:[0-9a-fA-F:.]*(?:\/\d{1,3})?)$/;
+
+/**
+ * Everything that is wrong with the arguments, each at its own path, as far as it can be told without the platform.
+ * `variable` is the argument here.
+ */
+export function checkArgs(component: string, args: PlainArgs): Problem[] {
+  const found = [
+    ...checkNames(component, args),
+    ...checkPorts(args),
+    ...checkAccess(args),
+    ...checkWorkload(args),
+  ];
+  // What was found is the sharper word: the parser's own about the same argument or mapping would repeat it.
+  const subject = ({ variable, path }: Problem) => `${variable}[${variable === "ports" ? path[0] : ""}]`;
+  const said = new Set(found.map(subject));
+  const settings = renderSettings(args);
+  return settings.ok ? found : [...found, ...settings.problems.filter((each) => !said.has(subject(each)))];
+}
+
+/** What may stand but seldom does what was meant. */
+export function adviseArgs(args: PlainArgs): Problem[] {
+  const settings = renderSettings(args);
+  const advice = settings.ok ? settings.advice : [];
+  if (args.image?.includes("@")) {
+    const reason =
+      "a digest does not tell its version: make sure that this proxy knows the settings rendered here";
+    advice.push(problem("invalid", "image", reason));
+  }
+  return advice;
+}
+
+function checkNames(component: string, args: PlainArgs): Problem[] {
+  const found: Problem[] = [];
+  const check = (argument: "gvc" | "workloadName" | "identityName" | "policyName", kind: string) => {
+    const name: unknown = args[argument];
+    if (name === undefined) return;
+    const reason = typeof name !== "string" ? "must be text" : newNameProblem(kind, name);
+    if (reason !== undefined) found.push(problem("invalid", argument, reason, { got: name }));
+  };
+  if (args.gvc === undefined) found.push(problem("missing", "gvc", "is required"));
+  else if (typeof args.gvc !== "string" || nameProblem("gvc", args.gvc) !== undefined) {
+    const reason =
+      typeof args.gvc === "string" ? (nameProblem("gvc", args.gvc) ?? "") : "must be the name of a GVC";
+    found.push(problem("invalid", "gvc", reason, { got: args.gvc }));
+  }
+  check("workloadName", "workload");
+  check("identityName", "identity");
+  check("policyName", "policy");
+
+  const link = typeof args.target === "string" ? parseLink(args.target) : undefined;
+  const own = args.workloadName ?? workloadName(component);
+  if (link && link.name === own && (args.targetGvc ?? link.gvc ?? args.gvc) === args.gvc) {
+    found.push(problem("conflict", "target", "is the proxy itself", { got: args.target }));
+  }
+  return found;
+}
+
+function checkPorts(args: PlainArgs): Problem[] {
+  const mappings = mappingsOf(args);
+  if (!mappings) return [];
+  const listens = listensOf(args, mappings);
+  const found = mappings.flatMap((mapping, index) => checkMapping(args, mapping, index, listens[index]));
+  if (isInternal(args)) return found;
+  for (const index of duplicates(mappings.map(({ port }) => port ?? Number.NaN))) {
+    const port = mappings[index]?.port;
+    if (port === undefined) continue;
+    found.push(problem("conflict", "ports", "is given twice", { path: [index, "port"], got: port }));
+  }
+  return found;
+}
+
+function checkMapping(
+  args: PlainArgs,
+  { port, target }: RawMapping,
+  index: number,
+  listen: number | undefined,
+): Problem[] {
+  const at = (key: string) => [index, key];
+  if (port === undefined) return [problem("missing", "ports", "is required", { path: at("port") })];
+  const portReason = isInternal(args) ? internalPortProblem(port) : publicPortProblem(port);
+  if (portReason !== undefined) {
+    return [problem("invalid", "ports", portReason, { path: at("port"), got: port })];
+  }
+  const found: Problem[] = [];
+  const listenReason = containerPortProblem(listen ?? port);
+  if (listenReason !== undefined) {
+    found.push(problem("invalid", "ports", listenReason, { path: at("listen"), got: listen }));
+  }
+  const targetReason = containerPortProblem(target ?? port);
+  if (targetReason !== undefined) {
+    const reason =
+      target === undefined ? `is \`port\` where it is not given, and ${targetReason}` : targetReason;
+    found.push(problem("invalid", "ports", reason, { path: at("target"), got: target ?? port }));
+  }
+  return found;
+}
+
+const internalPortProblem = (port: number): string | undefined =>
+  isPort(port) ? undefined : `must be a port, 1-${MAX_PORT}`;
+
+function checkAccess(args: PlainArgs): Problem[] {
+  const found: Problem[] = [];
+  const { expose, allow, allowWorkloads, ipset } = args;
+  const choices: string[] = Object.values(Exposure);
+  if (expose !== undefined && !choices.includes(expose)) {
+    found.push(problem("invalid", "expose", `must be one of ${choices.join(", ")}`, { got: expose }));
+  }
+  if (isInternal(args)) {
+    const reason = 'has no meaning with `expose: "internal"`, which makes no load balancer';
+    if (allow !== undefined) found.push(problem("conflict", "allow", reason, { got: allow }));
+    if (ipset !== undefined) found.push(problem("conflict", "ipset", reason, { got: ipset }));
+  } else if (allow === undefined) {
+    const reason = 'is required: say who may connect, such as ["0.0.0.0/0"] for everybody';
+    found.push(problem("missing", "allow", reason));
+  } else if (!Array.isArray(allow) || allow.length === 0 || allow.length > MAX_CIDRS) {
+    found.push(problem("invalid", "allow", `must be a list of 1 to ${MAX_CIDRS} CIDRs`, { got: allow }));
+  } else {
+    allow.forEach((cidr: unknown, index) => {
+      if (typeof cidr === "string" && CIDR.test(cidr)) return;
+      found.push(
+        problem("invalid", "allow", "must be a CIDR such as 10.0.0.0/8", { path: [index], got: cidr }),
+      );
+    });
+  }
+  if (allowWorkloads !== undefined && !Array.isArray(allowWorkloads)) {
+    found.push(problem("invalid", "allowWorkloads", "must be a list of links", { got: allowWorkloads }));
+  } else {
+    allowWorkloads?.forEach((link: unknown, index) => {
+      const parts = typeof link === "string" ? parseLink(link) : undefined;
+      if (parts?.kind === "workload" && parts.gvc !== undefined) return;
+      const reason = "must be a link to a workload with its GVC, such as //gvc/G/workload/W";
+      found.push(problem("invalid", "allowWorkloads", reason, { path: [index], got: link }));
+    });
+  }
+  return found;
+}
+
+function checkWorkload(args: PlainArgs): Problem[] {
+  const found: Problem[] = [];
+  const { image, replicas, terminationGracePeriodSeconds: grace, healthPort, location } = args;
+  if (replicas !== undefined && replicas !== 1) {
+    const reason =
+      "must be 1: replicas don't know of each other's clients yet, and one would suspend under another's";
+    found.push(problem("invalid", "replicas", reason, { got: replicas }));
+  }
+  if (
+    grace !== undefined &&
+    !(Number.isInteger(grace) && grace >= GRACE_SECONDS.min && grace <= GRACE_SECONDS.max)
+  ) {
+    const reason = `must be whole seconds between ${GRACE_SECONDS.min} and ${GRACE_SECONDS.max}`;
+    found.push(problem("invalid", "terminationGracePeriodSeconds", reason, { got: grace }));
+  }
+  if (healthPort !== undefined) {
+    const reason = containerPortProblem(healthPort);
+    if (reason !== undefined) found.push(problem("invalid", "healthPort", reason, { got: healthPort }));
+  }
+  if (location !== undefined && (typeof location !== "string" || !/^[a-z0-9][-a-z0-9]*$/.test(location))) {
+    found.push(problem("invalid", "location", "must be the bare name of a location", { got: location }));
+  }
+  if (image !== undefined && (typeof image !== "string" || image.trim() === "")) {
+    found.push(problem("invalid", "image", "must be the name of an image", { got: image }));
+  } else if (image !== undefined && new RegExp(`^${proxyImageRepository}:v?0\\.[01](\\.|$)`).test(image)) {
+    const reason =
+      "is older than the settings that this component renders: it knows one target and no TARGET_1";
+    found.push(problem("invalid", "image", reason, { got: image }));
+  }
+  return found;
+}

@@ -1,0 +1,5 @@
+export { DataPlane, Exposure, HoldEnd, type PortArgs, type ScaleToZeroTcpArgs } from "./args";
+export { ignoreSuspend, type LiveSuspendArgs, liveSuspend } from "./drift";
+export { type ProxyWorkloadLinkArgs, proxyWorkloadLink } from "./firewall";
+export { ScaleToZeroTcp, type ScaleToZeroTcpResources } from "./scale-to-zero-tcp";
+export { defaultImage, version } from "./version";

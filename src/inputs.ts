@@ -1,0 +1,54 @@
+import * as pulumi from "@pulumi/pulumi";
+import { formatPath, formatProblem, type Problem } from "./contract/problems";
+
+/** Arguments, split by whether a value can be told now. */
+export interface Settled {
+  /** What is plain all the way down. */
+  plain: Record<string, unknown>;
+  /** The arguments that hold an Output or a promise somewhere. */
+  deferred: Set<string>;
+}
+
+export function settle(args: object): Settled {
+  const settled: Settled = { plain: {}, deferred: new Set() };
+  for (const [name, value] of Object.entries(args)) {
+    if (isDeferred(value)) settled.deferred.add(name);
+    else if (value !== undefined && value !== null) settled.plain[name] = value;
+  }
+  return settled;
+}
+
+function isDeferred(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (pulumi.Output.isInstance(value) || value instanceof Promise || pulumi.Resource.isInstance(value))
+    return true;
+  return Object.values(value).some(isDeferred);
+}
+
+/** Which of these values are secret: what is wrong with them is said without showing them. */
+export async function secretOnes(values: Record<string, unknown>): Promise<Set<string>> {
+  const names = Object.keys(values);
+  const flags = await Promise.all(names.map((name) => pulumi.isSecret(pulumi.output(values[name]))));
+  return new Set(names.filter((_, index) => flags[index]));
+}
+
+export const withoutEcho = (problems: readonly Problem[], secrets: ReadonlySet<string>): Problem[] =>
+  problems.map((found) => {
+    if (!secrets.has(found.variable)) return found;
+    const { got: _, ...rest } = found;
+    return rest;
+  });
+
+/** All the problems in one error that the engine can show by property. */
+export function argumentError(component: string, problems: readonly Problem[]): Error {
+  const lines = problems.map(formatProblem);
+  const errors = problems.map((found, index) => {
+    const propertyPath = formatPath([found.variable, ...found.path]);
+    return { propertyPath, reason: (lines[index] ?? "").slice(propertyPath.length + 2) };
+  });
+  const message = [
+    `ScaleToZeroTcp "${component}" can't work like this:`,
+    ...lines.map((line) => `  ${line}`),
+  ];
+  return new pulumi.InputPropertiesError({ message: message.join("\n"), errors });
+}

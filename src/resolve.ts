@@ -1,0 +1,91 @@
+import * as pulumi from "@pulumi/pulumi";
+import type * as cpln from "@pulumiverse/cpln";
+import type { ScaleToZeroTcpArgs } from "./args";
+import { adviseArgs, checkArgs } from "./checks";
+import { formatProblem, type Problem } from "./contract/problems";
+import { checkExtraEnv } from "./extra-env";
+import { argumentError, secretOnes, settle, withoutEcho } from "./inputs";
+import type { PlainArgs } from "./plain-args";
+import { type RenderedSettings, renderSettings } from "./proxy-settings";
+
+type Settings = Extract<RenderedSettings, { ok: true }>;
+
+export interface ResolvedArgs {
+  /**
+   * Some arguments, once known. Each property of a child takes only what it follows from, so that one unknown or
+   * secret argument leaves the rest of a preview readable.
+   */
+  pick<K extends keyof PlainArgs>(...names: K[]): pulumi.Output<Pick<PlainArgs, K>>;
+  /** The settings, once every argument was found right. */
+  rendered: pulumi.Output<Settings>;
+  /** The container's environment: what the user adds and the settings. */
+  env: pulumi.Output<Record<string, string>>;
+}
+
+/** Which arguments' problems can't be judged while another one is unknown. */
+const JUDGED_WITH: Record<string, string[]> = {
+  expose: ["allow", "ipset", "ports"],
+  healthPort: ["ports"],
+  gvc: ["target", "targetGvc"],
+  target: ["targetGvc"],
+  targetGvc: ["target"],
+  workloadName: ["target"],
+};
+
+/**
+ * Plain values are checked at once, so that a wrong one throws where it was written; what is known later is checked
+ * then, with the same words.
+ */
+export function resolveArgs(
+  name: string,
+  args: ScaleToZeroTcpArgs,
+  component: pulumi.Resource,
+): ResolvedArgs {
+  const { env: extra, tags: _, ...rest } = args ?? {};
+  const { plain, deferred } = settle(rest);
+  if (pulumi.Resource.isInstance(rest.target)) {
+    const workload = rest.target as cpln.Workload;
+    deferred.add("target");
+    rest.target = workload.name;
+    rest.targetGvc ??= workload.gvc;
+  }
+  const normal: Record<string, unknown> = rest;
+
+  const unjudged = new Set([...deferred, ...[...deferred].flatMap((each) => JUDGED_WITH[each] ?? [])]);
+  const early = [
+    ...checkArgs(name, plain as unknown as PlainArgs).filter(({ variable }) => !unjudged.has(variable)),
+    ...(pulumi.Output.isInstance(extra) || extra instanceof Promise ? [] : checkExtraEnv(extra)),
+  ];
+  if (early.length > 0) throw argumentError(name, early);
+
+  const settled = (known: PlainArgs, secrets: ReadonlySet<string>): Settings => {
+    const problems = checkArgs(name, known);
+    const settings = renderSettings(known);
+    if (problems.length > 0 || !settings.ok) throw argumentError(name, withoutEcho(problems, secrets));
+    for (const advice of withoutEcho(adviseArgs(known), secrets)) warn(advice, component);
+    return settings;
+  };
+  const rendered =
+    deferred.size === 0
+      ? pulumi.output(settled(plain as unknown as PlainArgs, new Set()))
+      : pulumi
+          .all([pulumi.output(normal), secretOnes(normal)])
+          .apply(([known, secrets]) => settled(settle(known).plain as unknown as PlainArgs, secrets));
+
+  return {
+    pick: (...names) =>
+      pulumi
+        .output(Object.fromEntries(names.map((each) => [each, normal[each]])))
+        .apply((known) => settle(known).plain) as unknown as pulumi.Output<never>,
+    rendered: rendered as pulumi.Output<Settings>,
+    env: pulumi.all([rendered, pulumi.output(extra ?? {})]).apply(([settings, added]) => {
+      const problems = checkExtraEnv(added);
+      if (problems.length > 0) throw argumentError(name, problems);
+      return { ...(added as Record<string, string>), ...settings.environment };
+    }),
+  };
+}
+
+const warn = (advice: Problem, component: pulumi.Resource): void => {
+  void pulumi.log.warn(formatProblem(advice), component);
+};
