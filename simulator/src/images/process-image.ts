@@ -48,8 +48,11 @@ export function processImage(options: ProcessImageOptions): Image {
 
 function startProcess(context: ContainerContext, spec: ProcessSpec): RunningContainer {
   const translate = spec.translate ?? ((command: string[]) => command);
-  const entry = context.command === undefined ? spec.command : translate([context.command]);
-  const args = context.args.length > 0 || context.command !== undefined ? context.args : (spec.args ?? []);
+  const ownArgs = context.args.length > 0 ? context.args : (spec.args ?? []);
+  const entry =
+    context.command === undefined
+      ? [...spec.command, ...ownArgs]
+      : translate([context.command, ...context.args]);
   const env = { ...baseEnvironment(), ...spec.env, ...context.env };
   const cwd = spec.cwd ?? context.scratch;
   const running = new Set<ChildProcess>();
@@ -84,7 +87,7 @@ function startProcess(context: ContainerContext, spec: ProcessSpec): RunningCont
     return { child, ended: ended.promise };
   };
 
-  const main = run([...entry, ...args]);
+  const main = run(entry);
   let reason: string | undefined;
   const kill = async (why?: string): Promise<void> => {
     reason ??= why;

@@ -14,7 +14,7 @@ const timeoutMs = Number(process.env.SIMULATOR_NAME_TIMEOUT_MS ?? 2500);
 if (address !== undefined && server !== undefined) {
   bindOutgoing();
   resolveThere();
-  leash();
+  if (Number(process.env.SIMULATOR_PID) === process.ppid) actAsContainer();
   syncBuiltinESMExports();
 }
 
@@ -111,9 +111,10 @@ function notFound(hostname, code) {
   });
 }
 
-/** The simulator holds the other end of this pipe: when it is gone, however it went, so are its processes. */
-function leash() {
-  if (Number(process.env.SIMULATOR_PID) !== process.ppid) return;
+function actAsContainer() {
+  // The first process of a container: the kernel keeps signals from it that it has no handler for.
+  for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => {});
+  // The simulator holds the other end of this pipe: when it is gone, however it went, so are its processes.
   try {
     const pipe = new net.Socket({ fd: 3, readable: true, writable: false });
     pipe.on("error", () => {});

@@ -44,13 +44,13 @@ export function injectedEnvironment(container: ContainerSpec, facts: InjectedFac
 }
 
 /** What stands in for the sidecar: where to listen, where to call from, whom to ask for names. */
-export function localEnvironment(facts: InjectedFacts): Record<string, string> {
+function localEnvironment(facts: InjectedFacts, nodeOptions: string): Record<string, string> {
   return {
     LISTEN_HOST: facts.address,
     SIMULATOR_ADDRESS: facts.address,
     SIMULATOR_NAME_SERVER: `${facts.nameServer.address}:${facts.nameServer.port}`,
     SIMULATOR_PID: String(process.pid),
-    NODE_OPTIONS: `--require=${JSON.stringify(preload)}`,
+    NODE_OPTIONS: `${nodeOptions} --require=${JSON.stringify(preload)}`.trim(),
   };
 }
 
@@ -93,5 +93,6 @@ export function assembleEnvironment(
 ): Record<string, string> {
   const first = container.ports[0];
   const port = first !== undefined && facts.type !== "stateful" ? { PORT: String(first.number) } : {};
-  return { ...port, ...localEnvironment(facts), ...own, ...injectedEnvironment(container, facts) };
+  const local = localEnvironment(facts, own.NODE_OPTIONS ?? "");
+  return { ...port, ...own, ...local, ...injectedEnvironment(container, facts) };
 }

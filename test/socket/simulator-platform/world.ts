@@ -24,6 +24,8 @@ export interface World {
   suspend(key: ResourceKey, suspend: boolean): void;
   /** Connects to a workload's mesh address as another workload. */
   dial(key: ResourceKey, port: number, from: string): net.Socket;
+  /** The first line that a container of it writes and that fits, past lines included. */
+  logLine(key: ResourceKey, fits: (text: string) => boolean): Promise<string>;
   dispose(): Promise<void>;
 }
 
@@ -42,12 +44,16 @@ export async function createWorld(
     name: "echo",
     run: (container) => bannerEcho(`${container.replica}\n`)(container),
   });
+  const listeners = new Set<() => void>();
   const platform = createPlatform({
     store,
     clock,
     apiUrl: () => "http://127.0.0.1:1",
     images: createCatalogue(...more, echo),
     memoryLimits: "off",
+    onLog: () => {
+      for (const listener of listeners) listener();
+    },
     ...rest,
   });
   await platform.start();
@@ -81,6 +87,17 @@ export async function createWorld(
       sockets.add(socket);
       return socket;
     },
+    logLine: (key, fits) =>
+      new Promise((resolve) => {
+        const look = () => {
+          const line = platform.logs(key).find(({ text }) => fits(text));
+          if (line === undefined) return;
+          listeners.delete(look);
+          resolve(line.text);
+        };
+        listeners.add(look);
+        look();
+      }),
     dispose: async () => {
       for (const socket of sockets) socket.destroy();
       await platform.dispose();

@@ -1,0 +1,44 @@
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Image, matchesName } from "./catalogue.ts";
+import { pinnedNode, processImage } from "./process-image.ts";
+
+export interface ProxyImageOptions {
+  /** Instead of the checkout's own bundle. */
+  main?: string;
+}
+
+const checkoutMain = fileURLToPath(new URL("../../../proxy-image/dist/main.js", import.meta.url));
+
+/** The project's own proxy, as the checkout has built it. Its image holds Node and the bundle, and no shell. */
+export function proxyImage(options: ProxyImageOptions = {}): Image {
+  const main = options.main ?? checkoutMain;
+  return processImage({
+    description: "the proxy of this checkout, run by the pinned Node",
+    matches: matchesName("scale-to-zero-proxy"),
+    hasShell: false,
+    bootMs: 300,
+    spec: (context) => {
+      if (!existsSync(main)) {
+        context.log("stderr", "the proxy is not built: run `npm run build` first");
+        throw new Error("the proxy is not built: run `npm run build` first");
+      }
+      return {
+        command: [pinnedNode(), main],
+        env: { NODE_ENV: "production" },
+        translate: (command) => inThisCheckout(command, main),
+      };
+    },
+  });
+}
+
+/** `node /app/main.js drain` in the image is the same program here; whatever else it does not hold is not found. */
+function inThisCheckout([program = "", ...args]: string[], main: string): string[] {
+  const name = basename(program);
+  if (name === "node") {
+    return [pinnedNode(), ...args.map((arg) => (basename(arg) === "main.js" ? main : arg))];
+  }
+  if (name === "scale-to-zero-proxy") return [pinnedNode(), main, ...args];
+  return ["/not-in-this-image"];
+}
