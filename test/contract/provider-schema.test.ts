@@ -15,7 +15,7 @@ const unpublished = ["cpln:index/getLocation:getLocation", "cpln:index/getLocati
 /** Arguments that the public functions take and nobody gives: only what selects the resource is in the subset. */
 const keys = ["name", "gvc"];
 
-type Published = Omit<PackageSchema, "provider">;
+type Published = Omit<PackageSchema, "provider" | "meta">;
 
 const typeText = (property: Property): string => {
   const secret = property.secret ? " secret" : "";

@@ -22,22 +22,22 @@ export class Gvc extends pulumi.CustomResource {
     return utilities.isOfType(obj, Gvc.__pulumiType);
   }
 
-  public /*out*/ readonly alias!: pulumi.Output<string>;
-  public readonly aliasWorkloadLink!: pulumi.Output<string | undefined>;
-  public /*out*/ readonly cplnId!: pulumi.Output<string>;
-  public readonly description!: pulumi.Output<string>;
-  public readonly domain!: pulumi.Output<string | undefined>;
-  public readonly endpointNamingFormat!: pulumi.Output<string>;
-  public readonly env!: pulumi.Output<{ [key: string]: string } | undefined>;
-  public readonly keda!: pulumi.Output<outputs.GvcKeda | undefined>;
-  public readonly loadBalancer!: pulumi.Output<outputs.GvcLoadBalancer | undefined>;
-  public readonly locationOptions!: pulumi.Output<outputs.GvcLocationOption[] | undefined>;
-  public readonly locationQuery!: pulumi.Output<outputs.GvcLocationQuery | undefined>;
-  public readonly locations!: pulumi.Output<string[] | undefined>;
-  public readonly name!: pulumi.Output<string>;
-  public readonly pullSecrets!: pulumi.Output<string[] | undefined>;
-  public /*out*/ readonly selfLink!: pulumi.Output<string>;
-  public readonly tags!: pulumi.Output<{ [key: string]: string }>;
+  declare public /*out*/ readonly alias: pulumi.Output<string>;
+  declare public readonly aliasWorkloadLink: pulumi.Output<string | undefined>;
+  declare public /*out*/ readonly cplnId: pulumi.Output<string>;
+  declare public readonly description: pulumi.Output<string>;
+  declare public readonly domain: pulumi.Output<string | undefined>;
+  declare public readonly endpointNamingFormat: pulumi.Output<string>;
+  declare public readonly env: pulumi.Output<{ [key: string]: string } | undefined>;
+  declare public readonly keda: pulumi.Output<outputs.GvcKeda | undefined>;
+  declare public readonly loadBalancer: pulumi.Output<outputs.GvcLoadBalancer | undefined>;
+  declare public readonly locationOptions: pulumi.Output<outputs.GvcLocationOption[] | undefined>;
+  declare public readonly locationQuery: pulumi.Output<outputs.GvcLocationQuery | undefined>;
+  declare public readonly locations: pulumi.Output<string[] | undefined>;
+  declare public readonly name: pulumi.Output<string>;
+  declare public readonly pullSecrets: pulumi.Output<string[] | undefined>;
+  declare public /*out*/ readonly selfLink: pulumi.Output<string>;
+  declare public readonly tags: pulumi.Output<{ [key: string]: string }>;
 
   constructor(name: string, args?: GvcArgs, opts?: pulumi.CustomResourceOptions);
   constructor(name: string, argsOrState?: GvcArgs | GvcState, opts: pulumi.CustomResourceOptions = {}) {

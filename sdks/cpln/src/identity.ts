@@ -20,13 +20,13 @@ export class Identity extends pulumi.CustomResource {
     return utilities.isOfType(obj, Identity.__pulumiType);
   }
 
-  public /*out*/ readonly cplnId!: pulumi.Output<string>;
-  public readonly description!: pulumi.Output<string>;
-  public readonly gvc!: pulumi.Output<string>;
-  public readonly name!: pulumi.Output<string>;
-  public /*out*/ readonly selfLink!: pulumi.Output<string>;
-  public /*out*/ readonly status!: pulumi.Output<{ [key: string]: string }>;
-  public readonly tags!: pulumi.Output<{ [key: string]: string }>;
+  declare public /*out*/ readonly cplnId: pulumi.Output<string>;
+  declare public readonly description: pulumi.Output<string>;
+  declare public readonly gvc: pulumi.Output<string>;
+  declare public readonly name: pulumi.Output<string>;
+  declare public /*out*/ readonly selfLink: pulumi.Output<string>;
+  declare public /*out*/ readonly status: pulumi.Output<{ [key: string]: string }>;
+  declare public readonly tags: pulumi.Output<{ [key: string]: string }>;
 
   constructor(name: string, args: IdentityArgs, opts?: pulumi.CustomResourceOptions);
   constructor(

@@ -22,14 +22,14 @@ export class IpSet extends pulumi.CustomResource {
     return utilities.isOfType(obj, IpSet.__pulumiType);
   }
 
-  public /*out*/ readonly cplnId!: pulumi.Output<string>;
-  public readonly description!: pulumi.Output<string>;
-  public readonly link!: pulumi.Output<string | undefined>;
-  public readonly locations!: pulumi.Output<outputs.IpSetLocation[] | undefined>;
-  public readonly name!: pulumi.Output<string>;
-  public /*out*/ readonly selfLink!: pulumi.Output<string>;
-  public /*out*/ readonly statuses!: pulumi.Output<outputs.IpSetStatus[]>;
-  public readonly tags!: pulumi.Output<{ [key: string]: string }>;
+  declare public /*out*/ readonly cplnId: pulumi.Output<string>;
+  declare public readonly description: pulumi.Output<string>;
+  declare public readonly link: pulumi.Output<string | undefined>;
+  declare public readonly locations: pulumi.Output<outputs.IpSetLocation[] | undefined>;
+  declare public readonly name: pulumi.Output<string>;
+  declare public /*out*/ readonly selfLink: pulumi.Output<string>;
+  declare public /*out*/ readonly statuses: pulumi.Output<outputs.IpSetStatus[]>;
+  declare public readonly tags: pulumi.Output<{ [key: string]: string }>;
 
   constructor(name: string, args?: IpSetArgs, opts?: pulumi.CustomResourceOptions);
   constructor(name: string, argsOrState?: IpSetArgs | IpSetState, opts: pulumi.CustomResourceOptions = {}) {

@@ -22,18 +22,18 @@ export class Policy extends pulumi.CustomResource {
     return utilities.isOfType(obj, Policy.__pulumiType);
   }
 
-  public readonly bindings!: pulumi.Output<outputs.PolicyBinding[] | undefined>;
-  public /*out*/ readonly cplnId!: pulumi.Output<string>;
-  public readonly description!: pulumi.Output<string>;
-  public readonly gvc!: pulumi.Output<string | undefined>;
-  public readonly name!: pulumi.Output<string>;
-  public /*out*/ readonly origin!: pulumi.Output<string>;
-  public /*out*/ readonly selfLink!: pulumi.Output<string>;
-  public readonly tags!: pulumi.Output<{ [key: string]: string }>;
-  public readonly target!: pulumi.Output<string | undefined>;
-  public readonly targetKind!: pulumi.Output<string>;
-  public readonly targetLinks!: pulumi.Output<string[] | undefined>;
-  public readonly targetQuery!: pulumi.Output<outputs.PolicyTargetQuery | undefined>;
+  declare public readonly bindings: pulumi.Output<outputs.PolicyBinding[] | undefined>;
+  declare public /*out*/ readonly cplnId: pulumi.Output<string>;
+  declare public readonly description: pulumi.Output<string>;
+  declare public readonly gvc: pulumi.Output<string | undefined>;
+  declare public readonly name: pulumi.Output<string>;
+  declare public /*out*/ readonly origin: pulumi.Output<string>;
+  declare public /*out*/ readonly selfLink: pulumi.Output<string>;
+  declare public readonly tags: pulumi.Output<{ [key: string]: string }>;
+  declare public readonly target: pulumi.Output<string | undefined>;
+  declare public readonly targetKind: pulumi.Output<string>;
+  declare public readonly targetLinks: pulumi.Output<string[] | undefined>;
+  declare public readonly targetQuery: pulumi.Output<outputs.PolicyTargetQuery | undefined>;
 
   constructor(name: string, args: PolicyArgs, opts?: pulumi.CustomResourceOptions);
   constructor(name: string, argsOrState?: PolicyArgs | PolicyState, opts: pulumi.CustomResourceOptions = {}) {

@@ -10,11 +10,11 @@ export class Provider extends pulumi.ProviderResource {
     return utilities.isOfType(obj, `pulumi:providers:${Provider.__pulumiType}`);
   }
 
-  public readonly org!: pulumi.Output<string | undefined>;
-  public readonly endpoint!: pulumi.Output<string | undefined>;
-  public readonly token!: pulumi.Output<string | undefined>;
-  public readonly refreshToken!: pulumi.Output<string | undefined>;
-  public readonly profile!: pulumi.Output<string | undefined>;
+  declare public readonly org: pulumi.Output<string | undefined>;
+  declare public readonly endpoint: pulumi.Output<string | undefined>;
+  declare public readonly token: pulumi.Output<string | undefined>;
+  declare public readonly refreshToken: pulumi.Output<string | undefined>;
+  declare public readonly profile: pulumi.Output<string | undefined>;
 
   constructor(name: string, args?: ProviderArgs, opts: pulumi.ResourceOptions = {}) {
     const inputs: pulumi.Inputs = {};

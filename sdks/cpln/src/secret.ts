@@ -22,18 +22,18 @@ export class Secret extends pulumi.CustomResource {
     return utilities.isOfType(obj, Secret.__pulumiType);
   }
 
-  public /*out*/ readonly cplnId!: pulumi.Output<string>;
-  public readonly description!: pulumi.Output<string>;
-  public readonly dictionary!: pulumi.Output<{ [key: string]: string } | undefined>;
-  public /*out*/ readonly dictionaryAsEnvs!: pulumi.Output<{ [key: string]: string }>;
-  public readonly keypair!: pulumi.Output<outputs.SecretKeypair | undefined>;
-  public readonly name!: pulumi.Output<string>;
-  public readonly opaque!: pulumi.Output<outputs.SecretOpaque | undefined>;
-  public /*out*/ readonly secretLink!: pulumi.Output<string>;
-  public /*out*/ readonly selfLink!: pulumi.Output<string>;
-  public readonly tags!: pulumi.Output<{ [key: string]: string }>;
-  public readonly tls!: pulumi.Output<outputs.SecretTls | undefined>;
-  public readonly userpass!: pulumi.Output<outputs.SecretUserpass | undefined>;
+  declare public /*out*/ readonly cplnId: pulumi.Output<string>;
+  declare public readonly description: pulumi.Output<string>;
+  declare public readonly dictionary: pulumi.Output<{ [key: string]: string } | undefined>;
+  declare public /*out*/ readonly dictionaryAsEnvs: pulumi.Output<{ [key: string]: string }>;
+  declare public readonly keypair: pulumi.Output<outputs.SecretKeypair | undefined>;
+  declare public readonly name: pulumi.Output<string>;
+  declare public readonly opaque: pulumi.Output<outputs.SecretOpaque | undefined>;
+  declare public /*out*/ readonly secretLink: pulumi.Output<string>;
+  declare public /*out*/ readonly selfLink: pulumi.Output<string>;
+  declare public readonly tags: pulumi.Output<{ [key: string]: string }>;
+  declare public readonly tls: pulumi.Output<outputs.SecretTls | undefined>;
+  declare public readonly userpass: pulumi.Output<outputs.SecretUserpass | undefined>;
 
   constructor(name: string, args?: SecretArgs, opts?: pulumi.CustomResourceOptions);
   constructor(name: string, argsOrState?: SecretArgs | SecretState, opts: pulumi.CustomResourceOptions = {}) {

@@ -22,27 +22,27 @@ export class Workload extends pulumi.CustomResource {
     return utilities.isOfType(obj, Workload.__pulumiType);
   }
 
-  public readonly containers!: pulumi.Output<outputs.WorkloadContainer[] | undefined>;
-  public /*out*/ readonly cplnId!: pulumi.Output<string>;
-  public readonly description!: pulumi.Output<string>;
-  public readonly extras!: pulumi.Output<string | undefined>;
-  public readonly firewallSpec!: pulumi.Output<outputs.WorkloadFirewallSpec | undefined>;
-  public readonly gvc!: pulumi.Output<string>;
-  public readonly identityLink!: pulumi.Output<string | undefined>;
-  public readonly jobs!: pulumi.Output<outputs.WorkloadJob[] | undefined>;
-  public readonly loadBalancer!: pulumi.Output<outputs.WorkloadLoadBalancer | undefined>;
-  public readonly localOptions!: pulumi.Output<outputs.WorkloadLocalOption[] | undefined>;
-  public readonly name!: pulumi.Output<string>;
-  public readonly options!: pulumi.Output<outputs.WorkloadOptions | undefined>;
-  public readonly requestRetryPolicy!: pulumi.Output<outputs.WorkloadRequestRetryPolicy | undefined>;
-  public readonly rolloutOptions!: pulumi.Output<outputs.WorkloadRolloutOption[] | undefined>;
-  public readonly securityOptions!: pulumi.Output<outputs.WorkloadSecurityOptions | undefined>;
-  public /*out*/ readonly selfLink!: pulumi.Output<string>;
-  public readonly sidecar!: pulumi.Output<outputs.WorkloadSidecar | undefined>;
-  public /*out*/ readonly statuses!: pulumi.Output<outputs.WorkloadStatus[]>;
-  public readonly supportDynamicTags!: pulumi.Output<boolean>;
-  public readonly tags!: pulumi.Output<{ [key: string]: string }>;
-  public readonly type!: pulumi.Output<string>;
+  declare public readonly containers: pulumi.Output<outputs.WorkloadContainer[] | undefined>;
+  declare public /*out*/ readonly cplnId: pulumi.Output<string>;
+  declare public readonly description: pulumi.Output<string>;
+  declare public readonly extras: pulumi.Output<string | undefined>;
+  declare public readonly firewallSpec: pulumi.Output<outputs.WorkloadFirewallSpec | undefined>;
+  declare public readonly gvc: pulumi.Output<string>;
+  declare public readonly identityLink: pulumi.Output<string | undefined>;
+  declare public readonly jobs: pulumi.Output<outputs.WorkloadJob[] | undefined>;
+  declare public readonly loadBalancer: pulumi.Output<outputs.WorkloadLoadBalancer | undefined>;
+  declare public readonly localOptions: pulumi.Output<outputs.WorkloadLocalOption[] | undefined>;
+  declare public readonly name: pulumi.Output<string>;
+  declare public readonly options: pulumi.Output<outputs.WorkloadOptions | undefined>;
+  declare public readonly requestRetryPolicy: pulumi.Output<outputs.WorkloadRequestRetryPolicy | undefined>;
+  declare public readonly rolloutOptions: pulumi.Output<outputs.WorkloadRolloutOption[] | undefined>;
+  declare public readonly securityOptions: pulumi.Output<outputs.WorkloadSecurityOptions | undefined>;
+  declare public /*out*/ readonly selfLink: pulumi.Output<string>;
+  declare public readonly sidecar: pulumi.Output<outputs.WorkloadSidecar | undefined>;
+  declare public /*out*/ readonly statuses: pulumi.Output<outputs.WorkloadStatus[]>;
+  declare public readonly supportDynamicTags: pulumi.Output<boolean>;
+  declare public readonly tags: pulumi.Output<{ [key: string]: string }>;
+  declare public readonly type: pulumi.Output<string>;
 
   constructor(name: string, args: WorkloadArgs, opts?: pulumi.CustomResourceOptions);
   constructor(

@@ -21,6 +21,8 @@ export interface ResourceSchema extends ObjectSchema {
 export interface PackageSchema {
   name: string;
   version: string;
+  /** How a token's module is to be read: `index/workload` is the module `index`. */
+  meta: { moduleFormat: string };
   config: { variables: Record<string, Property> };
   provider: {
     inputProperties: Record<string, Property>;
@@ -108,6 +110,7 @@ export function packageSchema(kinds: readonly ResourceKind[], lookups: readonly 
   return {
     name: "cpln",
     version: "0.0.89",
+    meta: { moduleFormat: "(.*)(?:/[^/]*)" },
     config: { variables: settings },
     provider: { inputProperties: settings, properties: settings },
     types: sorted(writer.types),

@@ -20,7 +20,7 @@ function resourceText(token: string, schema: ResourceSchema): string {
   const declarations = outputs
     .map(({ name: member, optional, type }) => {
       const out = isInput(member) ? "" : "/*out*/ ";
-      return `  public ${out}readonly ${member}!: pulumi.Output<${type}${optional ? " | undefined" : ""}>;\n`;
+      return `  declare public ${out}readonly ${member}: pulumi.Output<${type}${optional ? " | undefined" : ""}>;\n`;
     })
     .join("");
   const inputNames = Object.keys(schema.inputProperties).sort();
@@ -93,7 +93,7 @@ function providerText(schema: PackageSchema): string {
   }
 
 ${Object.keys(properties)
-  .map((member) => `  public readonly ${member}!: pulumi.Output<string | undefined>;\n`)
+  .map((member) => `  declare public readonly ${member}: pulumi.Output<string | undefined>;\n`)
   .join("")}
   constructor(name: string, args?: ProviderArgs, opts: pulumi.ResourceOptions = {}) {
     const inputs: pulumi.Inputs = {};
