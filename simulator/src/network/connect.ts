@@ -47,7 +47,8 @@ export function relayTo(
   };
   const failed = () => {
     record.outcome = "failed";
-    if (!client.destroyed) client.resetAndDestroy();
+    client.removeListener("close", left);
+    refuseAfterAccept(client, "reset", record, recorder, clock);
     end();
   };
   const left = () => {
@@ -103,7 +104,13 @@ export function keepMute(
   client.resume();
 }
 
-/** Accepted, and turned away at once. */
+/**
+ * A sidecar accepts at once, and hears only a round trip later that nobody will serve: without that moment, callers
+ * would see a connection that was never made. Real time, since it is the network's and not the platform's.
+ */
+const roundTripMs = 5;
+
+/** Accepted, and then turned away. */
 export function refuseAfterAccept(
   client: net.Socket,
   how: "close" | "reset",
@@ -111,7 +118,12 @@ export function refuseAfterAccept(
   recorder: Recorder,
   clock: Clock,
 ): void {
-  client.on("close", () => recorder.end(record, clock.now()));
-  if (how === "reset") client.resetAndDestroy();
-  else client.destroy();
+  const timer = setTimeout(() => {
+    if (how === "reset") client.resetAndDestroy();
+    else client.destroy();
+  }, roundTripMs);
+  client.on("close", () => {
+    clearTimeout(timer);
+    recorder.end(record, clock.now());
+  });
 }

@@ -82,14 +82,14 @@ export class WorkloadRuntime {
     if (this.#phase !== "live") return;
     const { options, switches } = this.#context;
     const wanted = this.#wantedLocations();
-    for (const name of wanted) if (!this.locations.has(name)) this.locations.set(name, this.#location(name));
     const gvc = this.gvc();
-    for (const location of this.locations.values()) {
-      if (!wanted.includes(location.name)) {
-        location.dispatch({ type: "deleted" });
-        continue;
-      }
-      const spec = readLocationSpec(this.document, gvc?.version ?? 1, location.name, {
+    for (const location of [...this.locations.values()]) {
+      if (!wanted.includes(location.name)) location.dispatch({ type: "deleted" });
+    }
+    for (const name of wanted) {
+      const location = this.locations.get(name) ?? this.#location(name);
+      this.locations.set(name, location);
+      const spec = readLocationSpec(this.document, gvc?.version ?? 1, name, {
         graceMs: options.graceMs,
         probeTimeScale: options.probeTimeScale ?? 1,
         maxReplicas: options.maxReplicas ?? 5,
