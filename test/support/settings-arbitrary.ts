@@ -1,0 +1,96 @@
+/** Settings of every shape that a proxy may be given, for properties. */
+import fc from "fast-check";
+import { SETTINGS, type Setting } from "../../src/contract/catalogue.ts";
+import { parseDuration } from "../../src/contract/durations.ts";
+import { defaultHost } from "../../src/contract/links.ts";
+import type { ProxySettings, TargetSettings } from "../../src/contract/settings.ts";
+import { TUNABLES } from "../../src/contract/targets.ts";
+import { defaultOf } from "../../src/contract/values.ts";
+
+const ms = (text: string): number => {
+  const parsed = parseDuration(text);
+  return parsed.ok ? parsed.ms : Number.NaN;
+};
+
+/** A value within the bounds of its entry; the bounds themselves and the default come often. */
+export function valueOfSetting(setting: Setting): fc.Arbitrary<string | number> {
+  switch (setting.kind) {
+    case "duration":
+      return fc.integer({ min: Math.max(1, ms(setting.min)), max: ms(setting.max) });
+    case "integer":
+      return fc.integer({ min: setting.min, max: setting.max });
+    case "choice":
+      return fc.constantFrom(...setting.values);
+    default:
+      throw new Error(`no values for ${setting.variable}`);
+  }
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyz";
+const letter = fc.constantFrom(...letters);
+const inner = fc.constantFrom(...letters, ..."0123456789-");
+
+export const nameArbitrary = (max: number): fc.Arbitrary<string> =>
+  fc
+    .tuple(
+      letter,
+      fc.string({ unit: inner, maxLength: max - 2 }),
+      fc.constantFrom(...letters, ..."0123456789"),
+    )
+    .map((parts) => parts.join(""))
+    .filter((name) => !name.endsWith("-headless"));
+
+const tunables: fc.Arbitrary<Record<string, string | number>> = fc.record(
+  Object.fromEntries(
+    Object.entries(TUNABLES).map(([field, entry]) => [
+      field,
+      fc.oneof(fc.constant(defaultOf(entry)), valueOfSetting(SETTINGS[entry])),
+    ]),
+  ) as Record<string, fc.Arbitrary<string | number>>,
+);
+
+const target = (listens: number[]): fc.Arbitrary<TargetSettings> =>
+  fc
+    .record({
+      workload: nameArbitrary(49),
+      gvc: nameArbitrary(63),
+      host: fc.option(fc.constantFrom("127.0.0.1", "::1", "db.internal"), { nil: undefined }),
+      targets: fc.array(fc.integer({ min: 1, max: 65_535 }), {
+        minLength: listens.length,
+        maxLength: listens.length,
+      }),
+      tunables,
+    })
+    .map((drawn) => ({
+      workload: drawn.workload,
+      gvc: drawn.gvc,
+      host: drawn.host ?? defaultHost(drawn.workload, drawn.gvc),
+      ports: listens.map((listen, index) => ({
+        listen,
+        target: drawn.targets[index] ?? 1,
+        readiness: { kind: "banner" as const },
+      })),
+      ...(drawn.tunables as unknown as Omit<TargetSettings, "workload" | "gvc" | "host" | "ports">),
+    }));
+
+/** Listen ports are unique across targets and leave the health port alone, as they must. */
+export const settingsArbitrary: fc.Arbitrary<Omit<ProxySettings, "platform">> = fc
+  .record({
+    ports: fc.uniqueArray(fc.integer({ min: 1, max: 65_535 }), { minLength: 2, maxLength: 12 }),
+    share: fc.integer({ min: 1, max: 4 }),
+  })
+  .chain(({ ports, share }) => {
+    const [healthPort = 1, ...listens] = ports;
+    const groups: number[][] = [];
+    for (let at = 0; at < listens.length; at += share) groups.push(listens.slice(at, at + share));
+    return fc.record({
+      targets: fc.tuple(...groups.map(target)),
+      healthPort: fc.constant(healthPort),
+      listenHost: fc.constantFrom("::", "0.0.0.0", "127.0.0.1"),
+      drainTimeoutMs: fc.oneof(fc.constant(75_000), fc.integer({ min: 1, max: 3_600_000 })),
+      ownGraceMs: fc.option(fc.integer({ min: 1, max: 3_600_000 }), { nil: undefined }),
+      dataPlane: fc.constantFrom("auto" as const, "native" as const, "js" as const),
+      maxHeldTotal: fc.oneof(fc.constant(2000), fc.integer({ min: 1, max: 60_000 })),
+      maxConnectionsTotal: fc.oneof(fc.constant(8000), fc.integer({ min: 1, max: 60_000 })),
+    });
+  });
