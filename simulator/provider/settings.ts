@@ -1,6 +1,7 @@
 /** The provider's configuration: what the program says, else the environment. */
 import { isIPv4 } from "node:net";
 import type { JsonObject } from "../src/model.ts";
+import type { Failure } from "./mapping/kind.ts";
 import { isUnknown } from "./mapping/values.ts";
 
 export interface Settings {
@@ -19,6 +20,15 @@ const isLocal = (endpoint: string) => {
   return host === "localhost" || host === "[::1]" || (isIPv4(host) && host.startsWith("127."));
 };
 
+const foreign = (endpoint: string) =>
+  `the local cpln provider speaks only to a Control Plane on this machine, not to ${endpoint}`;
+
+/** What can be refused as soon as the program says it. */
+export function checkSettings({ endpoint }: JsonObject): Failure[] {
+  if (typeof endpoint !== "string" || endpoint === "" || isUnknown(endpoint) || isLocal(endpoint)) return [];
+  return [{ property: "endpoint", reason: foreign(endpoint) }];
+}
+
 /** Throws at the first use rather than when configured: a preview may not know the settings yet. */
 export function settingsFrom(args: JsonObject, environment: Environment): () => Settings {
   const setting = (name: keyof typeof variables): string => {
@@ -31,10 +41,7 @@ export function settingsFrom(args: JsonObject, environment: Environment): () => 
   };
   return () => {
     const endpoint = setting("endpoint");
-    if (!isLocal(endpoint))
-      throw new Error(
-        `the local cpln provider speaks only to a Control Plane on this machine, not to ${endpoint}`,
-      );
+    if (!isLocal(endpoint)) throw new Error(foreign(endpoint));
     return { org: setting("org"), endpoint, token: setting("token") };
   };
 }

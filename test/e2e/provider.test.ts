@@ -263,6 +263,32 @@ describe("a secret", () => {
   });
 });
 
+describe("a provider that the program configures", () => {
+  it("needs nothing of the environment, keeps its token secret, and may move without replacing anything", async () => {
+    let endpoint = simulator.it.apiUrl;
+    const program = async () => {
+      const token = simulator.it.deployerToken;
+      const provider = new cpln.Provider("platform", { org, endpoint, token });
+      const workload = new cpln.Workload("sftp", written("sftp"), { provider });
+      return { link: workload.selfLink };
+    };
+    await withInlineStack(program, async (stack) => {
+      await stack.up();
+      expect(simulator.spec("sftp")).toBeDefined();
+      expect(await stateAtRest(stack)).not.toContain(simulator.it.deployerToken);
+
+      endpoint = endpoint.replace("127.0.0.1", "localhost");
+      const { steps, onEvent } = watch();
+      const { summary } = await stack.up({ onEvent });
+      expect(steps).toEqual([]);
+      expect(summary.resourceChanges).toEqual({ update: 1, same: 2 });
+
+      endpoint = "http://192.0.2.1";
+      await expect(stack.up()).rejects.toThrow("only to a Control Plane on this machine");
+    });
+  });
+});
+
 describe("the plugin's folder", () => {
   it("gives its schema to the engine", async () => {
     const cwd = await mkdtemp(join(tmpdir(), "cpln-schema-"));

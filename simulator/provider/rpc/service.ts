@@ -8,6 +8,7 @@ import type { JsonObject } from "../../src/model.ts";
 import { diff } from "../mapping/diff.ts";
 import type { Provider } from "../provider.ts";
 import { kinds, schema } from "../registry.ts";
+import { checkSettings } from "../settings.ts";
 import { checkAnswer, configureAnswer, diffAnswer, handshakeAnswer } from "./answers.ts";
 import { fromStruct, sealed, toStruct } from "./values.ts";
 
@@ -68,7 +69,10 @@ export function serviceOf(provider: Provider): grpc.UntypedServiceImplementation
       answer.setSchema(JSON.stringify(schema()));
       return answer;
     }),
-    checkConfig: unary((request: rpc.CheckRequest) => checkAnswer(fromStruct(request.getNews()), [])),
+    checkConfig: unary((request: rpc.CheckRequest) => {
+      const settings = fromStruct(request.getNews());
+      return checkAnswer(settings, checkSettings(settings));
+    }),
     diffConfig: unary((request: rpc.DiffRequest) =>
       diffAnswer(diff(settingsKind, fromStruct(request.getOldInputs()), fromStruct(request.getNews()))),
     ),

@@ -6,8 +6,22 @@ import { isObject } from "../mapping/values.ts";
 
 type Struct = structs.Struct;
 
-export const fromStruct = (struct: Struct | undefined): JsonObject =>
-  (struct?.toJavaScript() ?? {}) as JsonObject;
+/** The engine's own marks: the key that says "special", and what it says of a secret. */
+const signature = "4dabf18193072939515e22adb298388d";
+const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
+
+/** The provider's own settings come with their secrets marked whatever was agreed. */
+function revealed(value: Json): Json {
+  if (Array.isArray(value)) return value.map(revealed);
+  if (!isObject(value)) return value;
+  if (value[signature] === secretSignature) return revealed(value.value ?? null);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, revealed(item ?? null)]));
+}
+
+export const fromStruct = (struct: Struct | undefined): JsonObject => {
+  const value = revealed((struct?.toJavaScript() ?? {}) as JsonObject);
+  return isObject(value) ? value : {};
+};
 
 /** A Struct has no `undefined`. */
 function defined(value: Json | undefined): Json {
@@ -22,10 +36,6 @@ function defined(value: Json | undefined): Json {
 
 export const toStruct = (value: JsonObject): Struct =>
   structs.Struct.fromJavaScript(defined(value) as Parameters<typeof structs.Struct.fromJavaScript>[0]);
-
-/** The engine's own marks: the key that says "special", and what it says of a secret. */
-const signature = "4dabf18193072939515e22adb298388d";
-const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
 
 /** Outputs whose table says secret are marked, whether or not the program marked its input. */
 export function sealed(fields: Fields, values: JsonObject): JsonObject {
