@@ -1,6 +1,6 @@
 /** What one file in `resources/` says about its kind. */
 import type { JsonObject } from "../../src/model.ts";
-import type { Context, Field, Fields } from "./fields.ts";
+import type { Fields } from "./fields.ts";
 
 /** A property that Check refuses, and why. */
 export interface Failure {
@@ -24,7 +24,7 @@ export interface ResourceKind {
   check?(inputs: JsonObject): Failure[];
   /** Top-level properties whose change means a new resource. */
   readonly replaceOn: readonly string[];
-  /** Replacement that depends on the values; an error's message refuses the change. */
+  /** Replacement that depends on the values. Throws where the change is refused. */
   replaces?(property: string, before: JsonObject, after: JsonObject): boolean;
   /** The PATCH body of an update, from the document a create would send. */
   patch(document: JsonObject): JsonObject;
@@ -40,8 +40,4 @@ export interface Lookup {
   readonly arguments: Fields;
   readonly result: Fields;
   path(args: JsonObject, org: string): string;
-  /** A first touch to the document read. */
-  open?(document: JsonObject, context: Context): JsonObject;
 }
-
-export type { Field };
