@@ -236,6 +236,8 @@ export class LocalPlatform implements Platform {
     if (this.#phase === "new") return void this.#early.push(change);
     if (change.key.kind === "workload") this.#workloadChanged(change);
     if (change.key.kind === "gvc") this.#gvcChanged(change.key);
+    // What a missing secret kept from starting is tried again when a secret, or the right to it, may be there.
+    if (["secret", "policy", "identity"].includes(change.key.kind)) this.#retryAfterSecrets(change.key.org);
   }
 
   #workloadChanged({ key, after }: ResourceChange): void {
@@ -269,6 +271,16 @@ export class LocalPlatform implements Platform {
   #gvcChanged(gvc: ResourceKey): void {
     for (const runtime of this.#workloads.values()) {
       if (runtime.key.org === gvc.org && runtime.key.gvc === gvc.name) runtime.update(runtime.document);
+    }
+  }
+
+  #retryAfterSecrets(org: string): void {
+    for (const runtime of this.#workloads.values()) {
+      if (runtime.key.org !== org) continue;
+      for (const place of runtime.locations.values()) {
+        const waits = place.state.replicas.some((item) => item.blockedBy?.kind === "secret-missing");
+        if (waits) place.dispatch({ type: "unblocked" });
+      }
     }
   }
 

@@ -2,7 +2,7 @@ import type { ResourceKey } from "../model.ts";
 import type { ConnectionFilter, RecordedConnection, Recorder } from "../network/recorder.ts";
 import { replicaMessage, replicaReason } from "./status/deployments.ts";
 import { suspendedStatus } from "./status/workload-status.ts";
-import { answers, isReady, type ReplicaPhase } from "./transitions/state.ts";
+import { answers, type ContainerPhase, isReady, type ReplicaPhase } from "./transitions/state.ts";
 import type { WorkloadRuntime } from "./workload.ts";
 
 /** A workload at one moment, for tests to wait on and people to look at. */
@@ -33,6 +33,7 @@ export interface ReplicaSnapshot {
   address: string | undefined;
   pids: number[];
   closedPorts: number[];
+  containers: { name: string; phase: ContainerPhase; ready: boolean }[];
   restarts: number;
   reason: string | undefined;
   message: string;
@@ -58,6 +59,7 @@ export function snapshotOf(
         address: running?.address,
         pids: running?.pids ?? [],
         closedPorts: replica.closedPorts,
+        containers: replica.containers.map(({ name, phase, ready }) => ({ name, phase, ready })),
         restarts: replica.containers.reduce((sum, item) => sum + item.restarts, 0),
         reason: replicaReason(replica),
         message: replicaMessage(replica),

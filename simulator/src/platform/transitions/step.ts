@@ -106,7 +106,8 @@ function applyToContainer(
   commands: Command[],
 ): void {
   const container = replica.containers.find((item) => item.name === event.container);
-  if (container === undefined || replica.phase === "killed") return;
+  const hasContainers = replica.phase === "up" || replica.phase === "terminating";
+  if (container === undefined || !hasContainers) return;
   switch (event.type) {
     case "container-started":
       if (container.phase !== "waiting") return;
