@@ -102,7 +102,8 @@ function settle(finish: () => Answer): Answer {
   }
 }
 
-function record(
+/** The first stage. */
+export function record(
   request: Request,
   userAgent: string | undefined,
   { context, recorder }: PipelineParts,

@@ -25,7 +25,7 @@ export interface ResourceKind {
   /** Rights beyond the verb's own, for what this write changes. */
   readonly needs?: (resource: Resource, before: Resource | undefined, at: CheckContext) => Need[];
   /** Full links of the documents that this one holds on to: they can't be deleted meanwhile. */
-  readonly references?: (resource: Resource) => string[];
+  readonly references?: (resource: Resource, key: ResourceKey) => string[];
   /** Why this document can't be deleted, beyond what refers to it. */
   readonly undeletable?: (resource: Resource, key: ResourceKey) => string | undefined;
   /** Documents that go with this one. */

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Json } from "../model.ts";
 import { errorBody } from "./errors.ts";
 import type { Answer, Request } from "./exchange.ts";
-import { type PipelineParts, type Reply, runCall } from "./pipeline.ts";
+import { type PipelineParts, type Reply, record, runCall } from "./pipeline.ts";
 
 /** The API being away: no listener, a reset, silence, or a status for everything. */
 export type Outage = "refuse" | "reset" | "silent" | number;
@@ -79,19 +79,37 @@ export class ApiServer {
     // A caller may leave at any time; that is its right, and no error of this server's.
     incoming.on("error", () => {});
     response.on("error", () => {});
-    if (this.#outage === "silent") {
-      this.#silent.add(response);
-      response.once("close", () => this.#silent.delete(response));
-      return;
-    }
-    const reply = replyTo(response);
-    if (this.#outage === "reset") return reply.reset();
-    if (typeof this.#outage === "number") {
-      await reply.answer({ status: this.#outage, body: errorBody(this.#outage, "The API is down") });
-      return;
-    }
     const request = await readRequest(incoming);
-    if (request) await runCall(request, incoming.headers["user-agent"], reply, this.#parts);
+    if (!request) return;
+    const reply = replyTo(response);
+    const userAgent = incoming.headers["user-agent"];
+    if (this.#outage === undefined) await runCall(request, userAgent, reply, this.#parts);
+    else await this.#miss(request, userAgent, reply, response, this.#outage);
+  }
+
+  /** A call to an API that is away: recorded, and nothing else. */
+  async #miss(
+    request: Request,
+    userAgent: string | undefined,
+    reply: Reply,
+    response: ServerResponse,
+    outage: Outage,
+  ): Promise<void> {
+    const { recorder } = this.#parts;
+    const call = record(request, userAgent, this.#parts);
+    if (typeof outage === "number") {
+      call.status = outage;
+      call.outcome = await reply.answer({ status: outage, body: errorBody(outage, "The API is down") });
+    } else if (outage === "silent") {
+      this.#silent.add(response);
+      await new Promise((resolve) => response.once("close", resolve));
+      this.#silent.delete(response);
+      call.outcome = "gone";
+    } else {
+      reply.reset();
+      call.outcome = "reset";
+    }
+    recorder.tell(call);
   }
 }
 

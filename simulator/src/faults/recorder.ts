@@ -35,6 +35,18 @@ export class Recorder {
     });
   }
 
+  /** The next call that matches, as it comes in; who makes it is not known yet. */
+  arrival(match: CallMatch): Promise<CallRecord> {
+    const last = this.#next;
+    return new Promise((resolve) => {
+      const stop = this.subscribe((call) => {
+        if (call.id < last || !matchesCall(match, call)) return;
+        stop();
+        resolve(call);
+      });
+    });
+  }
+
   /** Told at a call's arrival and at its end. */
   subscribe(listener: (call: CallRecord) => void): () => void {
     this.#listeners.add(listener);

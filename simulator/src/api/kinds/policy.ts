@@ -1,9 +1,12 @@
-import { asArray, asObject, asTexts } from "../../documents/json.ts";
 import { nameProblems } from "../../documents/names.ts";
 import { normalisePolicy, policyFields, policyProblems } from "../../documents/policy-rules.ts";
 import { permissionsOf } from "../../permissions/catalogue.ts";
 import type { ResourceKind } from "../resource-kind.ts";
 
+/**
+ * Its links are never checked when it is stored, so a policy doesn't keep what it names from being deleted: what is
+ * left then grants nothing.
+ */
 export const kind: ResourceKind = {
   kind: "policy",
   scope: "org",
@@ -16,8 +19,4 @@ export const kind: ResourceKind = {
     const grantable = target && new Set(target.permissions.items.map((item) => item.name));
     return policyProblems(policy, before, grantable, context.switches.unknownPermission);
   },
-  references: (policy) => [
-    ...asTexts(policy.targetLinks),
-    ...asArray(policy.bindings).flatMap((binding) => asTexts(asObject(binding).principalLinks)),
-  ],
 };

@@ -23,20 +23,15 @@ export const kind: ResourceKind = {
   normalise: normaliseWorkload,
   check: (workload, before, at) => [...workloadProblems(workload, before), ...linkProblems(workload, at)],
   needs,
-  references: (workload) => {
-    const ipSet = asText(at(workload, "spec.loadBalancer.direct.ipSet"));
-    const org = asText(at(workload, "spec.identityLink"))?.split("/")[2] ?? "";
-    return [
-      ...texts(at(workload, "spec.identityLink")),
-      ...(ipSet === undefined ? [] : [resolveLink(ipSet, { org }) ?? ipSet]),
-    ];
-  },
+  references: (workload, key) =>
+    ["spec.identityLink", "spec.loadBalancer.direct.ipSet"]
+      .map((path) => asText(at(workload, path)))
+      .filter((link) => link !== undefined)
+      .map((link) => resolveLink(link, key) ?? `/org/${key.org}/ipset/${link}`),
   present: (workload, key, { platform }) => ({ ...workload, ...platform.workloadStatus(key) }),
   links: (key) => [{ rel: "deployment", href: `${selfLink(key)}/deployment` }],
   actions: workloadActions,
 };
-
-const texts = (value: unknown): string[] => (typeof value === "string" ? [value] : []);
 
 /** The linked identity must exist, in the workload's own GVC. */
 function linkProblems(workload: Resource, { key, context }: CheckContext) {

@@ -38,7 +38,7 @@ function refuseReferenced(going: readonly ResourceKey[], context: ApiContext): v
     if (!references) continue;
     for (const { key, resource } of context.store.list({ org, kind: kind.kind })) {
       if (leaving.has(selfLink(key))) continue;
-      const held = references(resource).find((link) => leaving.has(link));
+      const held = references(resource, key).find((link) => leaving.has(link));
       if (held) throw invalid(`${held} cannot be deleted: ${selfLink(key)} refers to it`);
     }
   }
