@@ -166,8 +166,10 @@ function wanted(state: LocationState, spec: LocationSpec, suspendMovesVersion: b
   state.processedVersion = spec.workloadVersion;
   state.spec = spec;
   // A write that changes no template rolls nothing: what runs simply goes by the newer version from now on.
-  const generation = state.generation;
-  if (generation !== undefined && generation.template === spec.template) {
+  // What a suspend is about to end keeps the version that it was made by.
+  const { generation } = state;
+  const goesOn = !spec.suspended && spec.replicas > 0 && generation?.template === spec.template;
+  if (generation !== undefined && goesOn) {
     generation.workloadVersion = state.expectedVersion;
     for (const replica of state.replicas) {
       if (replica.generation === generation.number && isLive(replica)) {
