@@ -5,18 +5,15 @@ import type { PlainArgs } from "./plain-args";
 
 /** The one workload that the proxy may change. */
 export interface TargetRef {
-  gvc: string;
-  name: string;
+  gvc: pulumi.Output<string>;
+  name: pulumi.Output<string>;
 }
 
-export function targetRef({
-  target,
-  targetGvc,
-  gvc,
-}: Pick<PlainArgs, "target" | "targetGvc" | "gvc">): TargetRef {
-  const link = parseLink(target);
-  return { name: link?.name ?? target, gvc: targetGvc ?? link?.gvc ?? gvc };
-}
+export const targetName = ({ target }: Pick<PlainArgs, "target">): string =>
+  parseLink(target)?.name ?? target;
+
+export const targetGvc = (args: Pick<PlainArgs, "target" | "targetGvc" | "gvc">): string =>
+  args.targetGvc ?? parseLink(args.target)?.gvc ?? args.gvc;
 
 /**
  * `edit` on exactly the target, for exactly this identity. Links are written as the provider keeps them (a bare name
@@ -24,7 +21,7 @@ export function targetRef({
  * import of an existing policy shows a difference.
  */
 export function policySpec(
-  target: pulumi.Output<TargetRef>,
+  target: TargetRef,
   identity: cpln.Identity,
 ): Pick<cpln.PolicyArgs, "targetKind" | "gvc" | "targetLinks" | "bindings"> {
   return {

@@ -26,15 +26,15 @@ function isDeferred(value: unknown): boolean {
 }
 
 /** Which of these values are secret: what is wrong with them is said without showing them. */
-export async function secretOnes(values: Record<string, unknown>): Promise<Set<string>> {
+export async function secretOnes(values: Record<string, unknown>): Promise<string[]> {
   const names = Object.keys(values);
   const flags = await Promise.all(names.map((name) => pulumi.isSecret(pulumi.output(values[name]))));
-  return new Set(names.filter((_, index) => flags[index]));
+  return names.filter((_, index) => flags[index]);
 }
 
-export const withoutEcho = (problems: readonly Problem[], secrets: ReadonlySet<string>): Problem[] =>
+export const withoutEcho = (problems: readonly Problem[], secrets: readonly string[]): Problem[] =>
   problems.map((found) => {
-    if (!secrets.has(found.variable)) return found;
+    if (!secrets.includes(found.variable)) return found;
     const { got: _, ...rest } = found;
     return rest;
   });

@@ -58,7 +58,7 @@ export function resolveArgs(
   ];
   if (early.length > 0) throw argumentError(name, early);
 
-  const settled = (known: PlainArgs, secrets: ReadonlySet<string>): Settings => {
+  const settled = (known: PlainArgs, secrets: readonly string[]): Settings => {
     const problems = checkArgs(name, known);
     const settings = renderSettings(known);
     if (problems.length > 0 || !settings.ok) throw argumentError(name, withoutEcho(problems, secrets));
@@ -67,7 +67,7 @@ export function resolveArgs(
   };
   const rendered =
     deferred.size === 0
-      ? pulumi.output(settled(plain as unknown as PlainArgs, new Set()))
+      ? pulumi.output(settled(plain as unknown as PlainArgs, []))
       : pulumi
           .all([pulumi.output(normal), secretOnes(normal)])
           .apply(([known, secrets]) => settled(settle(known).plain as unknown as PlainArgs, secrets));

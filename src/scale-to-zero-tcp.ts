@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as cpln from "@pulumiverse/cpln";
-import { policySpec, targetRef } from "./access";
+import { policySpec, targetGvc, targetName } from "./access";
 import type { ScaleToZeroTcpArgs } from "./args";
 import { hostOf, internalHost, portsText } from "./endpoint";
 import { identityName, policyName, workloadName } from "./naming";
@@ -58,7 +58,10 @@ export class ScaleToZeroTcp extends pulumi.ComponentResource {
     if (opts?.urn) return;
 
     const { pick, rendered, env } = resolveArgs(name, args, this);
-    const target = pick("target", "targetGvc", "gvc").apply(targetRef);
+    const target = {
+      name: pick("target").apply(targetName),
+      gvc: pick("target", "targetGvc", "gvc").apply(targetGvc),
+    };
     const gvc = pick("gvc").apply((given) => given.gvc);
     const common = {
       description: pulumi.interpolate`Scale to zero for ${target.gvc}/${target.name}`,
