@@ -13,8 +13,11 @@ export class Authorization {
   private bothDenied = false;
   /** A denial that says who was denied: of more use than "anonymous", which the wrong form earns. */
   private telling: HttpAnswer | undefined;
+  private readonly token: string;
 
-  constructor(private readonly token: string) {}
+  constructor(token: string) {
+    this.token = token;
+  }
 
   async call(send: Send): Promise<HttpAnswer> {
     const first = await this.attempt(send);

@@ -11,11 +11,12 @@ import { parseWorkload } from "./workload";
 /** The platform's API, as the proxy's own identity. The only place that knows the token. */
 export class CplnClient {
   private readonly authorization: Authorization;
+  private readonly platform: PlatformSettings;
+  private readonly clock: Clock;
 
-  constructor(
-    private readonly platform: PlatformSettings,
-    private readonly clock: Clock = systemClock,
-  ) {
+  constructor(platform: PlatformSettings, clock: Clock = systemClock) {
+    this.platform = platform;
+    this.clock = clock;
     this.authorization = new Authorization(platform.token);
   }
 

@@ -3,11 +3,15 @@ import { LOG_EVENTS, type LogFields, type LogName } from "./catalogue";
 
 /** Writes one JSON object a line. Nothing secret ever gets here: tokens are known to the API client alone. */
 export class Log {
-  constructor(
-    private readonly write: (line: string) => void,
-    private readonly wall: () => number,
-    private readonly target?: string,
-  ) {}
+  private readonly write: (line: string) => void;
+  private readonly wall: () => number;
+  private readonly target: string | undefined;
+
+  constructor(write: (line: string) => void, wall: () => number, target?: string) {
+    this.write = write;
+    this.wall = wall;
+    this.target = target;
+  }
 
   /** The same log, of one target. */
   of(target: string): Log {

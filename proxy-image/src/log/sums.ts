@@ -23,11 +23,13 @@ export class Sums {
   private lines = 0;
   private unlogged = 0;
   private cancelTimer: (() => void) | undefined;
+  private readonly log: Log;
+  private readonly clock: Clock;
 
-  constructor(
-    private readonly log: Log,
-    private readonly clock: Clock,
-  ) {}
+  constructor(log: Log, clock: Clock) {
+    this.log = log;
+    this.clock = clock;
+  }
 
   countAccepted(): void {
     this.accepted += 1;

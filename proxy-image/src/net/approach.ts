@@ -46,11 +46,10 @@ export class Approach {
   private phase: "dialling" | "connected" | "over" = "dialling";
   private readonly socket: Socket;
   private readonly cancelTimeout: () => void;
+  private readonly events: ApproachEvents;
 
-  constructor(
-    options: ApproachOptions,
-    private readonly events: ApproachEvents,
-  ) {
+  constructor(options: ApproachOptions, events: ApproachEvents) {
+    this.events = events;
     this.socket = harmless(new Socket(SOCKET_OPTIONS));
     this.cancelTimeout = options.clock.timer(options.dialTimeoutMs ?? DIAL_TIMEOUT_MS, () =>
       this.fail("timeout"),

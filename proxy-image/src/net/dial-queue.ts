@@ -8,8 +8,11 @@ export interface Ticket {
 export class DialQueue {
   private going = 0;
   private readonly waiting = new Set<() => void>();
+  private readonly limit: number;
 
-  constructor(private readonly limit: number) {}
+  constructor(limit: number) {
+    this.limit = limit;
+  }
 
   /** `go` is called once there is a slot: at once or later, and never after `leave`. */
   enter(go: () => void): Ticket {

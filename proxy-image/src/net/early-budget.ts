@@ -4,8 +4,11 @@
  */
 export class EarlyBudget {
   private used = 0;
+  private readonly limit: number;
 
-  constructor(private readonly limit: number) {}
+  constructor(limit: number) {
+    this.limit = limit;
+  }
 
   get exhausted(): boolean {
     return this.used >= this.limit;

@@ -23,11 +23,12 @@ export class HeldSocket {
   private kept = 0;
   /** What this socket counts in the budget: bytes kept here, and those left in the stream. */
   private counted = 0;
+  private readonly socket: Socket;
+  private readonly options: HeldOptions;
 
-  constructor(
-    private readonly socket: Socket,
-    private readonly options: HeldOptions,
-  ) {
+  constructor(socket: Socket, options: HeldOptions) {
+    this.socket = socket;
+    this.options = options;
     socket.on("error", this.onGone);
     socket.on("close", this.onGone);
     socket.on("end", this.onFin);

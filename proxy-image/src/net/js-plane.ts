@@ -16,12 +16,10 @@ class JsSplice implements Splice {
   private readonly up: Pump;
   private readonly down: Pump;
   private readonly sides: Record<Side, Socket>;
+  private readonly onEnd: (end: SpliceEnd) => void;
 
-  constructor(
-    client: Leg,
-    target: Leg,
-    private readonly onEnd: (end: SpliceEnd) => void,
-  ) {
+  constructor(client: Leg, target: Leg, onEnd: (end: SpliceEnd) => void) {
+    this.onEnd = onEnd;
     this.sides = { client: client.socket, target: target.socket };
     this.watch("client");
     this.watch("target");
@@ -60,11 +58,12 @@ class JsSplice implements Splice {
 /** One direction. */
 class Pump {
   bytes = 0;
+  private readonly leg: Leg;
+  private readonly to: Socket;
 
-  constructor(
-    private readonly leg: Leg,
-    private readonly to: Socket,
-  ) {
+  constructor(leg: Leg, to: Socket) {
+    this.leg = leg;
+    this.to = to;
     const from = leg.socket;
     for (const chunk of leg.pending) this.pass(chunk);
     if (from.readableEnded) {

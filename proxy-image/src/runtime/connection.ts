@@ -77,8 +77,10 @@ export class Connection {
   private cancelHold: () => void;
   private warning: "ahead" | "due" | "given" = "ahead";
   private dialCount = 0;
+  private readonly options: ConnectionOptions;
 
-  constructor(private readonly options: ConnectionOptions) {
+  constructor(options: ConnectionOptions) {
+    this.options = options;
     const { clock, settings } = options;
     this.id = options.id;
     this.acceptedAt = clock.now();

@@ -61,8 +61,10 @@ export class Controller {
   private alarmAt: number | undefined;
   private cancelAlarm = () => {};
   private live: Record<"held" | "spliced", Set<Connection>> = { held: new Set(), spliced: new Set() };
+  private readonly deps: ControllerDeps;
 
-  constructor(private readonly deps: ControllerDeps) {
+  constructor(deps: ControllerDeps) {
+    this.deps = deps;
     const { settings, clock } = deps;
     this.settings = settings;
     this.mappings = new Map(settings.ports.map((mapping) => [mapping.listen, mapping]));

@@ -32,8 +32,10 @@ export class Drain {
   private cancelTimeout = () => {};
   private readonly settled: Promise<void>;
   private settle: () => void = () => {};
+  private readonly deps: DrainDeps;
 
-  constructor(private readonly deps: DrainDeps) {
+  constructor(deps: DrainDeps) {
+    this.deps = deps;
     this.settled = new Promise((resolve) => {
       this.settle = resolve;
     });

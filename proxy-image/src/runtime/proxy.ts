@@ -41,11 +41,13 @@ export interface ProxyReport {
 
 /** A port that can't be listened on. */
 export class ListenError extends Error {
-  constructor(
-    readonly port: number,
-    override readonly cause: Error,
-  ) {
+  readonly port: number;
+  override readonly cause: Error;
+
+  constructor(port: number, cause: Error) {
     super(cause.message);
+    this.port = port;
+    this.cause = cause;
   }
 }
 
@@ -56,11 +58,12 @@ export class ProxyServer {
   private readonly listeners = new Map<number, Listener>();
   private readonly sums: Sums;
   private nextId = 1;
+  private readonly settings: ProxySettings;
+  private readonly deps: ProxyDeps;
 
-  private constructor(
-    private readonly settings: ProxySettings,
-    private readonly deps: ProxyDeps,
-  ) {
+  private constructor(settings: ProxySettings, deps: ProxyDeps) {
+    this.settings = settings;
+    this.deps = deps;
     const { clock, random, plane, log } = deps;
     const budget = new EarlyBudget(EARLY_BYTES_TOTAL);
     this.sums = new Sums(log, clock);
