@@ -1,0 +1,132 @@
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connectPeer, type Peer } from "../../support/client.ts";
+import { ensureBundle, ProxyProcess } from "../../support/proxy-process.ts";
+import { json, StubApi, workloadDocument } from "../../support/stub-api.ts";
+import { deadPort, echoing, TestTarget } from "../../support/target.ts";
+
+let target: TestTarget;
+let stub: StubApi;
+let ports: { listen: number; health: number };
+let proxy: ProxyProcess | undefined;
+
+beforeAll(ensureBundle);
+
+beforeEach(async () => {
+  target = await TestTarget.start(echoing("B"));
+  stub = await StubApi.start(json(200, workloadDocument()));
+  ports = { listen: await deadPort(), health: await deadPort() };
+});
+
+afterEach(async () => {
+  await proxy?.stop();
+  await stub.stop();
+  await target.stop();
+});
+
+const TOKEN = "very-secret-token";
+
+const settings = (changes: Record<string, string> = {}): Record<string, string> => ({
+  TARGET_WORKLOAD: "sftp",
+  TARGET_HOST: "127.0.0.1",
+  PORT_MAPPINGS: `${ports.listen}:${target.port}`,
+  HEALTH_PORT: `${ports.health}`,
+  CPLN_ENDPOINT: stub.url,
+  CPLN_ORG: "org-1",
+  CPLN_GVC: "/org/org-1/gvc/demo",
+  CPLN_WORKLOAD: "/org/org-1/gvc/demo/workload/proxy",
+  CPLN_LOCATION: "/org/org-1/location/loc-1",
+  CPLN_TOKEN: TOKEN,
+  ...changes,
+});
+
+async function start(changes: Record<string, string> = {}, options: { descriptors?: number } = {}) {
+  proxy = new ProxyProcess(settings(changes), options);
+  await proxy.logged("started");
+  return proxy;
+}
+
+async function session(): Promise<Peer> {
+  const client = await connectPeer(ports.listen);
+  expect(await client.text(1)).toBe("B");
+  return client;
+}
+
+describe("the process", () => {
+  it("says everything that is wrong with its settings, and exits with 78", async () => {
+    proxy = new ProxyProcess(settings({ IDLE_HOLD: "soon", PORT_MAPPINGS: "0", DATA_PLANE: "native" }));
+    expect(await proxy.ended).toBe(78);
+    const lines = proxy.stderr.trim().split("\n");
+    expect(lines).toHaveLength(3);
+    expect(lines).toContainEqual(expect.stringMatching(/^IDLE_HOLD: .+ \(got "soon"\)$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^PORT_MAPPINGS.*: .+ \(got "0"\)$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^DATA_PLANE: .+ \(got "native"\)$/));
+    expect(proxy.lines).toEqual([]);
+  });
+
+  it("tells its version, and refuses commands it does not know", async () => {
+    const version = new ProxyProcess({}, { args: ["--version"] });
+    expect(await version.ended).toBe(0);
+    expect(version.lines[0]?.text).toMatch(/^\d+\.\d+\.\d+$/);
+    expect(await new ProxyProcess({}, { args: ["dance"] }).ended).toBe(64);
+  });
+
+  it("says which port is taken", async () => {
+    proxy = new ProxyProcess(settings({ HEALTH_PORT: `${target.port}` }));
+    expect(await proxy.ended).toBe(1);
+    expect(await proxy.logged("listen_failed")).toMatchObject({ port: target.port });
+  });
+
+  it("splices, and by SIGTERM ends with its last session; the token is nowhere in its output", async () => {
+    const running = await start();
+    const client = await session();
+    running.signal("SIGTERM");
+    await running.logged("listeners_closed");
+    expect(await (await connectPeer(ports.listen)).ended).toBe("ECONNREFUSED");
+    client.write("still there");
+    expect(await client.text(11)).toBe("still there");
+    client.end();
+    expect(await running.ended).toBe(0);
+    expect(JSON.stringify(running.lines) + running.stderr).not.toContain(TOKEN);
+  });
+
+  it("ends at once by a second signal", async () => {
+    const running = await start();
+    const client = await session();
+    running.signal("SIGINT");
+    await running.logged("draining");
+    running.signal("SIGTERM");
+    expect(await running.ended).toBe(143);
+    expect(await client.ended).toBe("ECONNRESET");
+  });
+
+  it("is drained by its own hook, whose exit code is 0 whatever happens", async () => {
+    const running = await start({ DRAIN_TIMEOUT: "1ms" });
+    const client = await session();
+    const hook = new ProxyProcess(settings(), { args: ["prestop"] });
+    expect(await hook.ended).toBe(0);
+    expect(hook.stderr).toBe("");
+    expect(await running.logged("drained")).toMatchObject({ cut: 1 });
+    // The drain is over: what the signal finds is ended.
+    running.signal("SIGINT");
+    expect(await running.ended).toBe(0);
+    expect(await client.ended).toBe("ECONNRESET");
+    const late = new ProxyProcess(settings(), { args: ["prestop"] });
+    expect(await late.ended).toBe(0);
+    expect(late.stderr).toMatch(/^prestop: /);
+  });
+
+  it("survives running out of descriptors, and serves when there are some again", async () => {
+    const running = await start({}, { descriptors: 30 });
+    expect(await running.logged("descriptor_limit")).toMatchObject({ limit: 30 });
+    const crowd = await Promise.all(Array.from({ length: 120 }, () => connectPeer(ports.listen)));
+    const refused = await Promise.race(crowd.map(({ ended }) => ended));
+    expect(["end", "ECONNRESET", "close"]).toContain(refused);
+    for (const peer of crowd) peer.socket.destroy();
+    await Promise.all(crowd.map(({ closed }) => closed));
+    for (;;) {
+      const client = await connectPeer(ports.listen);
+      if ((await client.text(1)) === "B") break;
+    }
+    expect(running.child.exitCode).toBeNull();
+  });
+});
