@@ -10,11 +10,15 @@ export class Turn {
   /** A suspend waits for a read made now. */
   decisionRead = false;
 
-  constructor(
-    readonly config: TargetConfig,
-    readonly state: TargetState,
-    private readonly moment: Moment,
-  ) {}
+  readonly config: TargetConfig;
+  readonly state: TargetState;
+  private readonly moment: Moment;
+
+  constructor(config: TargetConfig, state: TargetState, moment: Moment) {
+    this.config = config;
+    this.state = state;
+    this.moment = moment;
+  }
 
   get now(): number {
     return this.moment.now;
