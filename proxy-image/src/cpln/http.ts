@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { CallFailure } from "../core/types";
+import { ADDRESS_TIMEOUT_MS } from "../net/sockets";
 import type { Clock } from "../runtime/clock";
 import { failureOfError, type Response } from "./failure";
 
@@ -17,6 +18,9 @@ export interface HttpCall {
 
 export type HttpAnswer = { ok: true; response: Response } | { ok: false; failure: CallFailure };
 
+/** Passed on to the socket; the types of a request do not name it. */
+const ADDRESSES = { autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS };
+
 /** `http` costs little and is what the platform speaks inside a workload; `https` is loaded only where it is asked for. */
 async function requester(url: URL): Promise<(url: URL, options: RequestOptions) => ClientRequest> {
   return url.protocol === "https:"
@@ -33,6 +37,7 @@ export async function httpCall(call: HttpCall, clock: Clock): Promise<HttpAnswer
       method: call.method,
       // A connection kept from an earlier call may be dead by now, and a write on it would have no known outcome.
       agent: false,
+      ...ADDRESSES,
       headers: {
         accept: "application/json",
         authorization: call.authorization,

@@ -1,17 +1,11 @@
 import { type LookupFunction, Socket } from "node:net";
 import type { Clock } from "../runtime/clock";
-import { drainBuffered, HIGH_WATER_MARK, harmless, KEEPALIVE_MS } from "./sockets";
+import { ADDRESS_TIMEOUT_MS, drainBuffered, HIGH_WATER_MARK, harmless, KEEPALIVE_MS } from "./sockets";
 
 /** How a connection to the target ended before the target's first byte. */
 export type ApproachFailure = "refused" | "closed" | "reset" | "unreachable" | "timeout";
 
 export const DIAL_TIMEOUT_MS = 5_000;
-
-/**
- * Where a name has several addresses, each gets this long before the next is tried. Node's own figure, 250 ms, gives
- * up addresses that are merely far away.
- */
-const ADDRESS_TIMEOUT_MS = 2_000;
 
 /** Options that `net.connect` documents for the socket; its types name them only there. */
 const SOCKET_OPTIONS = {

@@ -5,6 +5,12 @@ import type { Clock } from "../runtime/clock";
 export const KEEPALIVE_MS = 30_000;
 
 /**
+ * Where a name has several addresses, each gets this long before the next is tried. Node's own figure, 250 ms, gives
+ * up addresses that are merely far away.
+ */
+export const ADDRESS_TIMEOUT_MS = 2_000;
+
+/**
  * With a mark of one byte a paused socket stops reading after one chunk, so what a stalled session costs is bounded
  * by the read size (64 KiB), and a stream's own buffer never grows behind our back.
  */
