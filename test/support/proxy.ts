@@ -1,4 +1,4 @@
-import type { WorkloadSnapshot } from "../../proxy-image/src/core/types.ts";
+import type { DeploymentSnapshot, WorkloadSnapshot } from "../../proxy-image/src/core/types.ts";
 import type { Answer, TargetApi } from "../../proxy-image/src/cpln/api.ts";
 import { Log } from "../../proxy-image/src/log/log.ts";
 import { jsPlane } from "../../proxy-image/src/net/js-plane.ts";
@@ -80,7 +80,7 @@ export class MemoryApi implements TargetApi {
     return { ok: true, value: this.workload };
   }
 
-  async readDeployment(): Promise<Answer<never>> {
+  async readDeployment(): Promise<Answer<DeploymentSnapshot>> {
     return { ok: false, failure: { kind: "denied", message: "not granted" } };
   }
 

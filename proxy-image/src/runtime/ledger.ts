@@ -48,10 +48,6 @@ export class Ledger {
     return [...this.byPort.values()].flatMap(({ waiting, connecting }) => [...waiting, ...connecting]);
   }
 
-  all(): Connection[] {
-    return [...this.entries.keys()];
-  }
-
   private unlist(connection: Connection, { port, stage }: { port: number; stage: ConnectionStage }): void {
     if (stage !== "spliced") this.sets(port)[stage].delete(connection);
   }

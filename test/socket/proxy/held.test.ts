@@ -137,6 +137,27 @@ describe("a held client", () => {
     expect(ends.map(({ reason }) => reason)).toEqual(["hold_expired", "hold_expired"]);
   });
 
+  it("is let go at once when the platform says that the target can't start", async () => {
+    const clock = new ManualClock();
+    await start({}, clock);
+    const failure = { reason: "image_pull", message: "ErrImagePull" } as const;
+    proxy.api.readDeployment = async () => ({
+      ok: true,
+      value: { lastProcessedVersion: 2, ready: false, failure },
+    });
+    const client = await connect();
+    await eventually(() => {
+      clock.advance(50);
+      return client.socket.readableEnded;
+    });
+    expect(await client.ended).toBe("end");
+    expect(proxy.lines.find(({ event }) => event === "connection_ended")).toMatchObject({
+      reason: "target_failed",
+      detail: "image_pull: ErrImagePull",
+    });
+    expect(proxy.lines.some(({ event }) => event === "target_failed")).toBe(true);
+  });
+
   it("keeps no deadline once it is spliced", async () => {
     const clock = new ManualClock();
     await start({}, clock);
