@@ -1,4 +1,3 @@
-import { DEFAULT_GRACE_MS, GRACE_MARGIN_MS } from "./limits";
 import type { Evidence, PortState, TargetState } from "./types";
 
 /**
@@ -15,12 +14,12 @@ export function evidenceFor(
   // Judged port by port: the old generation may have stopped listening on one port and still answer on another.
   // Start times are compared, not end times: a probe that found nobody shows that nobody was there when it began.
   if (port.nobodyAt !== undefined && port.nobodyAt < probeStartedAt) return "nobody_then_answer";
+  // Set only once the version of this generation is known, which it is not while the target is suspended.
   if (state.generation.deploymentReady) return "deployment_ready";
   return undefined;
 }
 
 /** Until when an answer may still come from replicas that a suspend is ending. */
 export function doubtfulUntil(state: TargetState): number {
-  if (state.suspendedAt === undefined) return Number.NEGATIVE_INFINITY;
-  return state.suspendedAt + (state.workload?.graceMs ?? DEFAULT_GRACE_MS) + GRACE_MARGIN_MS;
+  return state.drainedAt ?? Number.NEGATIVE_INFINITY;
 }

@@ -1,4 +1,4 @@
-import { FAILED_GENERATIONS_LIMIT } from "./limits";
+import { DEFAULT_GRACE_MS, FAILED_GENERATIONS_LIMIT, GRACE_MARGIN_MS } from "./limits";
 import { enter } from "./phases";
 import { newGeneration } from "./state";
 import type { Turn } from "./turn";
@@ -10,16 +10,33 @@ export function beginGeneration(turn: Turn, version: number | undefined): void {
   state.generation = newGeneration(state.generation.number + 1, now, version);
 }
 
-/** Nothing that was known of the current generation holds any more. Clients that are still mute are taken back. */
-export function endGeneration(turn: Turn): void {
+/** The replicas are ending from now on, or may be: whatever was known of them proves nothing any more. */
+export function distrust(turn: Turn): void {
   const { state, now } = turn;
+  state.suspendedAt = now;
+  allowForDraining(turn);
   for (const port of state.ports) {
     port.proved = false;
     port.nobodyAt = undefined;
     port.answeredAt = undefined;
     port.mute = false;
+    // Clients whose connections are still mute lose nothing by being taken back.
     if (port.connecting > 0) turn.emit({ type: "recall", port: port.port, begunBefore: now + 1 });
   }
+}
+
+/** Replicas that the latest suspend ends may answer for the termination grace, as far as it is known. */
+export function allowForDraining(turn: Turn): void {
+  const { state } = turn;
+  if (state.suspendedAt === undefined) return;
+  const gone = state.suspendedAt + (state.workload?.graceMs ?? DEFAULT_GRACE_MS) + GRACE_MARGIN_MS;
+  state.drainedAt = Math.max(state.drainedAt ?? gone, gone);
+}
+
+/** The current generation is over, or may be. */
+export function endGeneration(turn: Turn): void {
+  const { state } = turn;
+  distrust(turn);
   state.generation = newGeneration(state.generation.number, state.generation.since, undefined);
   state.attempt = undefined;
 }

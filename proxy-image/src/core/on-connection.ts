@@ -1,4 +1,6 @@
-import { demand, portOf } from "./state";
+import { ATTEMPT_RETRY_CAP_MS } from "./limits";
+import { failing } from "./rules/failure";
+import { portOf } from "./state";
 import type { Turn } from "./turn";
 import type { ConnectFailure, ConnectionStage } from "./types";
 
@@ -27,14 +29,18 @@ export function onReturned(turn: Turn, portNumber: number, failure: ConnectFailu
 
 /** The client's connection may still win; a read and a probe beside it find out more. */
 export function onMute(turn: Turn, portNumber: number): void {
-  portOf(turn.state, portNumber).mute = true;
+  const port = portOf(turn.state, portNumber);
+  port.mute = true;
+  port.mutedAt = turn.now;
   turn.state.readWanted = true;
 }
 
 export function onLeft(turn: Turn, portNumber: number, from: ConnectionStage): void {
   const { state, now } = turn;
   portOf(state, portNumber)[from] -= 1;
-  if (demand(state) === 0) state.lastLeftAt = now;
+  // Whoever is turned away has not used the target: a client that keeps coming must not keep a failed one up.
+  const turnedAway = from !== "spliced" && failing(turn);
+  if (!turnedAway) state.lastLeftAt = now;
 }
 
 /**
@@ -44,8 +50,11 @@ export function onLeft(turn: Turn, portNumber: number, from: ConnectionStage): v
 export function onHoldEnding(turn: Turn, portNumber: number, id: number): void {
   const { state, config, now } = turn;
   const port = portOf(state, portNumber);
-  const recently = config.wakePollIntervalMs + config.probeWindowMs;
-  const answers = port.answeredAt !== undefined && now - port.answeredAt <= recently;
+  // Between two attempts nothing is probed, and what was found last still counts.
+  const pause = state.attempt?.nextAt === undefined ? 0 : 2 * ATTEMPT_RETRY_CAP_MS;
+  const recently = config.wakePollIntervalMs + config.probeWindowMs + pause;
+  const answered = port.answeredAt ?? Number.NEGATIVE_INFINITY;
+  const answers = now - answered <= recently && answered > (port.nobodyAt ?? Number.NEGATIVE_INFINITY);
   if (!answers || state.phase === "suspending" || port.waiting === 0) return;
   port.waiting -= 1;
   port.connecting += 1;

@@ -5,7 +5,7 @@ import type { Turn } from "./turn";
 import type { ProbeOutcome } from "./types";
 
 export function onProbed(turn: Turn, portNumber: number, startedAt: number, outcome: ProbeOutcome): void {
-  const { state, now } = turn;
+  const { state, config, now } = turn;
   const port = portOf(state, portNumber);
   port.probesInFlight -= 1;
   // Begun before the latest suspend: it speaks of replicas that are ending.
@@ -13,6 +13,8 @@ export function onProbed(turn: Turn, portNumber: number, startedAt: number, outc
   // The gate is closed and a suspend is on its way: whatever answered is about to end.
   if (state.phase === "suspending") return;
 
+  // Names that don't resolve and routes that don't exist say nothing about the replicas.
+  if (outcome === "unreachable") return;
   if (outcome !== "answered") {
     port.nobodyAt = Math.max(port.nobodyAt ?? startedAt, startedAt);
     return;
@@ -24,7 +26,8 @@ export function onProbed(turn: Turn, portNumber: number, startedAt: number, outc
   }
   if (port.proved && port.mute) {
     // A connection begun later was answered while an earlier one stays mute: that one belongs to nobody.
-    port.mute = false;
+    // One may be among them that was begun after this probe: it needs a later one.
+    port.mute = (port.mutedAt ?? now) - config.probeWindowMs >= startedAt;
     turn.emit({ type: "recall", port: portNumber, begunBefore: startedAt });
   }
 }

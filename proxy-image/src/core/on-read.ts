@@ -1,10 +1,11 @@
-import { becomeReady, beginGeneration, endGeneration } from "./generation";
-import { FOREIGN_UNDO_MS } from "./limits";
+import { allowForDraining, becomeReady, beginGeneration, distrust, endGeneration } from "./generation";
+import { DOUBT_SETTLED_MS, FOREIGN_UNDO_MS } from "./limits";
 import { enter } from "./phases";
+import { heldBack } from "./rules/wake";
 import { demand } from "./state";
 import { worsen } from "./trouble";
 import type { Turn } from "./turn";
-import type { CallFailure, WorkloadSnapshot } from "./types";
+import type { CallFailure, TargetState, WorkloadSnapshot } from "./types";
 
 export function onRead(turn: Turn, snapshot: WorkloadSnapshot): void {
   const { state, now } = turn;
@@ -14,8 +15,7 @@ export function onRead(turn: Turn, snapshot: WorkloadSnapshot): void {
   state.readTrouble = undefined;
 
   const known = state.workload;
-  const older = known !== undefined && known.id === snapshot.id && snapshot.version < known.version;
-  if (!read || read.stale || older) {
+  if (!read || read.stale || (known && isOlder(turn, known, snapshot))) {
     // A write has begun since, or the platform answered from an older copy: ask again.
     state.readWanted = true;
     return;
@@ -29,36 +29,52 @@ export function onRead(turn: Turn, snapshot: WorkloadSnapshot): void {
     turn.note({ event: "other_scaler", scaler: snapshot.otherScaler });
   }
   state.workload = { ...snapshot, readAt: read.sentAt };
+  allowForDraining(turn);
 
-  if (snapshot.suspended) seenSuspended(turn);
-  else seenRunning(turn);
+  if (snapshot.suspended) seenSuspended(turn, known);
+  else seenRunning(turn, snapshot.version);
   settleDoubt(turn, snapshot.suspended);
 }
 
-function seenSuspended(turn: Turn): void {
-  const { state, now } = turn;
+/** Whether the platform answered from a copy older than what is known, such as the answer to this proxy's write. */
+function isOlder(
+  turn: Turn,
+  known: NonNullable<TargetState["workload"]>,
+  snapshot: WorkloadSnapshot,
+): boolean {
+  if (known.id !== snapshot.id) return false;
+  if (snapshot.version !== known.version) return snapshot.version < known.version;
+  // One version has one content. What contradicts it is from before a write whose answer did not say the version;
+  // believed in the end, lest a platform that counts otherwise is never believed again.
+  const writtenAt = turn.state.writtenAt ?? Number.NEGATIVE_INFINITY;
+  return snapshot.suspended !== known.suspended && turn.now - writtenAt < DOUBT_SETTLED_MS;
+}
+
+function seenSuspended(turn: Turn, known: TargetState["workload"]): void {
+  const { state } = turn;
   switch (state.phase) {
     case "suspended":
     case "waking":
+      // Suspended anew since the last look, by whomever: the replicas in between may still answer.
+      if (!known?.suspended || known.version !== state.workload?.version) distrust(turn);
       return;
     case "suspending":
       // A suspend whose outcome was unknown has landed.
-      state.suspendedAt = now;
+      distrust(turn);
       enter(state, "suspended");
       return;
     case "unknown":
-      state.suspendedAt = now;
       endGeneration(turn);
       enter(state, "suspended");
       return;
     default: {
-      const own = state.doubt?.suspend === false;
-      state.suspendedAt = now;
+      const doubt = state.doubt?.suspend === false ? state.doubt : undefined;
       endGeneration(turn);
       enter(state, "suspended");
       // Our own suspend, given up as unknown, landed after the un-suspend that followed it.
-      if (own) turn.note({ event: "late_suspend_undone" });
-      else foreignSuspend(turn);
+      if (doubt && doubt.lostSuspend !== "none") turn.note({ event: "late_suspend_undone" });
+      // An un-suspend never seen to land is nobody's suspend.
+      else if (!doubt || doubt.seenSince !== undefined) foreignSuspend(turn);
     }
   }
 }
@@ -66,7 +82,7 @@ function seenSuspended(turn: Turn): void {
 /** Undone under clients, but only so often: a person who does it twice means it. */
 function foreignSuspend(turn: Turn): void {
   const { state, now } = turn;
-  if (demand(state) === 0) return;
+  if (demand(state) === 0 || heldBack(turn)) return;
   const { undoneAt } = state.foreign;
   if (undoneAt !== undefined && now - undoneAt < FOREIGN_UNDO_MS) {
     state.foreign.obeyUntil = now + FOREIGN_UNDO_MS;
@@ -77,12 +93,12 @@ function foreignSuspend(turn: Turn): void {
   }
 }
 
-function seenRunning(turn: Turn): void {
+function seenRunning(turn: Turn, version: number): void {
   const { state } = turn;
   state.foreign.obeyUntil = undefined;
   switch (state.phase) {
     case "unknown": {
-      beginGeneration(turn, undefined);
+      beginGeneration(turn, version);
       const proved = state.ports.some((port) => port.proved);
       enter(state, proved ? "awake" : "starting");
       if (proved) becomeReady(turn);
@@ -90,13 +106,18 @@ function seenRunning(turn: Turn): void {
     }
     case "suspended":
       turn.note({ event: "foreign_wake" });
-      beginGeneration(turn, undefined);
+      beginGeneration(turn, version);
       enter(state, "starting");
       return;
     case "waking":
       // Somebody else's un-suspend, or our own whose answer was lost.
-      beginGeneration(turn, undefined);
+      beginGeneration(turn, version);
       enter(state, "starting");
+      return;
+    case "starting":
+    case "awake":
+      // The un-suspend's answer held no version.
+      state.generation.version ??= version;
       return;
     default:
       return;
@@ -112,17 +133,18 @@ function settleDoubt(turn: Turn, suspended: boolean): void {
   if (!state.doubt) return;
   const { suspend, seenSince } = state.doubt;
   const pursued = suspend ? state.phase === "suspending" : demand(state) > 0;
-  if (suspend === suspended) state.doubt = { suspend, seenSince: seenSince ?? now };
-  else state.doubt = pursued ? { suspend, seenSince: undefined } : undefined;
+  // A suspend that was lost has been found.
+  const lostSuspend = suspended ? "none" : state.doubt.lostSuspend;
+  if (suspend === suspended) state.doubt = { suspend, seenSince: seenSince ?? now, lostSuspend };
+  else state.doubt = pursued ? { suspend, seenSince: undefined, lostSuspend } : undefined;
 }
 
-/** What was known belongs to a workload that is gone. */
+/** What was known belongs to a workload that is gone; its replicas end as after a suspend. */
 export function forget(turn: Turn, event: "target_missing" | "target_recreated"): void {
   const { state } = turn;
   turn.note({ event });
   endGeneration(turn);
   state.workload = undefined;
-  state.suspendedAt = undefined;
   state.doubt = undefined;
   state.foreign = { undoneAt: undefined, obeyUntil: undefined };
   state.failedGenerations = 0;

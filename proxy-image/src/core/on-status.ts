@@ -1,16 +1,18 @@
 import { giveUp } from "./generation";
-import { held } from "./state";
 import type { Turn } from "./turn";
 import type { DeploymentSnapshot } from "./types";
 
 export function onStatus(turn: Turn, snapshot: DeploymentSnapshot): void {
   const { state, now } = turn;
+  const sentAt = state.status?.sentAt ?? now;
   state.status = undefined;
   state.statusReadAt = now;
   state.statusFailed = false;
-  const wanted = state.generation.version ?? state.workload?.version;
-  // Status lags: what it says of an older version is neither proof nor failure of this generation.
-  if (wanted === undefined || snapshot.lastProcessedVersion < wanted) return;
+  const wanted = state.generation.version;
+  // Status lags: what it says of an older version is neither proof nor failure of this generation. Nor is what was
+  // asked before it began, which may even be of a workload that is gone.
+  if (wanted === undefined || snapshot.lastProcessedVersion < wanted || sentAt < state.generation.since)
+    return;
   if (snapshot.ready) state.generation.deploymentReady = true;
   if (state.phase !== "starting") return;
   const { failure } = snapshot;
@@ -22,7 +24,6 @@ export function onStatus(turn: Turn, snapshot: DeploymentSnapshot): void {
   giveUp(turn);
   state.failure = { ...failure, at: now };
   if (!known) turn.note({ event: "target_failed", ...failure, failedGenerations: state.failedGenerations });
-  if (held(state) > 0) turn.emit({ type: "drop", ...failure });
 }
 
 /** Status is evidence, never a condition: without it the other proofs decide. */

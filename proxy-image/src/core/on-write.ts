@@ -1,7 +1,6 @@
 import { beginGeneration, endGeneration, giveUp } from "./generation";
 import { forget } from "./on-read";
 import { enter } from "./phases";
-import { held } from "./state";
 import { worsen } from "./trouble";
 import type { Turn } from "./turn";
 import type { CallFailure, TargetState } from "./types";
@@ -16,7 +15,13 @@ export function onWritten(turn: Turn, version: number | undefined): void {
   if (!write) return;
   if (state.writeTrouble) turn.note({ event: "api_recovered", afterMs: now - state.writeTrouble.since });
   state.writeTrouble = undefined;
+  state.writtenAt = now;
+  // The reads that were to follow still follow; but a suspend lost before carries a version that is no longer the
+  // newest.
+  if (state.doubt?.lostSuspend === "open") state.doubt = { ...state.doubt, lostSuspend: "overruled" };
   if (state.workload) {
+    // Somebody else has written in between.
+    if (version !== undefined && version > state.workload.version + 1) state.readWanted = true;
     state.workload = {
       ...state.workload,
       suspended: write.suspend,
@@ -29,8 +34,6 @@ export function onWritten(turn: Turn, version: number | undefined): void {
 
 function suspended(turn: Turn, sentAt: number): void {
   const { state, now } = turn;
-  state.suspendedAt = now;
-  state.doubt = undefined;
   endGeneration(turn);
   enter(state, "suspended");
   turn.note({ event: "suspended", tookMs: now - sentAt });
@@ -55,7 +58,7 @@ export function onWriteFailed(turn: Turn, failure: CallFailure): void {
   if (write.suspend && failure.kind === "invalid" && state.versioned && write.versioned) {
     // This platform does not take a version in the body: without it from now on.
     state.versioned = false;
-    enter(state, write.phaseBefore);
+    undecide(turn, write.phaseBefore);
     turn.note({ event: "version_not_accepted" });
     return;
   }
@@ -71,25 +74,34 @@ export function onWriteFailed(turn: Turn, failure: CallFailure): void {
 
   if (failure.kind === "missing") forget(turn, "target_missing");
   else if (UNKNOWN_OUTCOME.has(failure.kind)) outcomeUnknown(turn, write, failure);
-  else if (write.suspend) refusedSuspend(turn, write.phaseBefore);
-  else if (failure.kind === "quota") overQuota(turn, failure);
+  else if (write.suspend) undecide(turn, write.phaseBefore);
+  else if (failure.kind === "quota" && state.phase === "waking") overQuota(turn, failure);
 }
 
 function outcomeUnknown(turn: Turn, write: NonNullable<TargetState["write"]>, failure: CallFailure): void {
-  const { state, now } = turn;
-  state.doubt = { suspend: write.suspend, seenSince: undefined };
+  const { state } = turn;
+  const { doubt } = state;
+  state.doubt = {
+    suspend: write.suspend,
+    // An un-suspend that lands late changes nothing of what reads agree on.
+    seenSince: write.suspend || doubt?.suspend ? undefined : doubt?.seenSince,
+    lostSuspend: write.suspend ? "open" : (doubt?.lostSuspend ?? "none"),
+  };
   state.readWanted = true;
   turn.note({ event: "outcome_unknown", suspend: write.suspend, kind: failure.kind });
   if (!write.suspend) return;
   // It may have landed: from here on only proof that outlives a suspend counts. The gate stays closed.
-  state.suspendedAt = now;
   endGeneration(turn);
 }
 
-/** Surely not applied: the target is as it was, and its ports are as proved as before. */
-function refusedSuspend(turn: Turn, phaseBefore: TargetState["phase"]): void {
-  enter(turn.state, phaseBefore);
-  turn.state.readWanted = true;
+/**
+ * A suspend that was surely not applied: the target is as it was, and its ports are as proved as before. Unless a
+ * read has meanwhile shown that the target is gone.
+ */
+function undecide(turn: Turn, phaseBefore: TargetState["phase"]): void {
+  const { state } = turn;
+  if (state.phase === "suspending") enter(state, phaseBefore);
+  state.readWanted = true;
 }
 
 function overQuota(turn: Turn, failure: CallFailure): void {
@@ -103,5 +115,4 @@ function overQuota(turn: Turn, failure: CallFailure): void {
     message,
     failedGenerations: state.failedGenerations,
   });
-  if (held(state) > 0) turn.emit({ type: "drop", reason: "quota", message });
 }

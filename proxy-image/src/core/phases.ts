@@ -8,7 +8,7 @@ export interface Transition {
 }
 
 export const TRANSITIONS: readonly Transition[] = [
-  { from: "unknown", to: "suspended", when: "read: suspended" },
+  { from: "unknown", to: "suspended", when: "read: suspended, or a suspend sent before was accepted" },
   { from: "unknown", to: "starting", when: "read: not suspended" },
   { from: "unknown", to: "awake", when: "read: not suspended, and a port was proved before" },
   { from: "unknown", to: "waking", when: "reads fail, a client waits, and a probe found nobody" },
@@ -28,7 +28,11 @@ export const TRANSITIONS: readonly Transition[] = [
   { from: "suspending", to: "awake", when: "suspend refused" },
   { from: "suspending", to: "starting", when: "suspend refused, or given up after an unknown outcome" },
   { from: "suspended", to: "unknown", when: "target missing or created anew" },
-  { from: "waking", to: "unknown", when: "target missing or created anew" },
+  {
+    from: "waking",
+    to: "unknown",
+    when: "target missing or created anew, or never read and nobody waits any more",
+  },
   { from: "starting", to: "unknown", when: "target missing or created anew" },
   { from: "awake", to: "unknown", when: "target missing or created anew" },
   { from: "suspending", to: "unknown", when: "target missing or created anew" },

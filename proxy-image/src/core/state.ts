@@ -11,6 +11,7 @@ export function initialState(config: TargetConfig, now: number): TargetState {
     failedGenerations: 0,
     failure: undefined,
     suspendedAt: undefined,
+    drainedAt: undefined,
     lastLeftAt: undefined,
     workload: undefined,
     write: undefined,
@@ -18,6 +19,7 @@ export function initialState(config: TargetConfig, now: number): TargetState {
     status: undefined,
     statusReadAt: undefined,
     statusFailed: false,
+    writtenAt: undefined,
     readAt: undefined,
     readWanted: false,
     doubt: undefined,
@@ -42,6 +44,7 @@ function newPort(port: number): PortState {
     probesInFlight: 0,
     probedAt: undefined,
     mute: false,
+    mutedAt: undefined,
   };
 }
 

@@ -32,13 +32,13 @@ function delayAfter(failures: number, failure: CallFailure): number {
 }
 
 /**
- * When the next try may be made. While somebody is held the delay is capped, so that the first client after a fix
- * is served soon; the token bucket then bounds what a storm of clients can cause.
+ * When the next try may be made. The token bucket bounds what a storm of clients can cause; but while somebody is
+ * held no wait is longer than the cap, so that the first client after a fix is served soon.
  */
 export function retryAt(state: TargetState, trouble: Trouble): number {
   const urgent = held(state) > 0 && trouble.failure.kind !== "quota";
-  const delay = urgent ? Math.min(trouble.delayMs, RETRY_CAP_HELD_MS) : trouble.delayMs;
-  return Math.max(trouble.at + delay, trouble.notBefore, tokenAt(state));
+  const wait = Math.max(trouble.at + trouble.delayMs, tokenAt(state));
+  return Math.max(urgent ? Math.min(wait, trouble.at + RETRY_CAP_HELD_MS) : wait, trouble.notBefore);
 }
 
 function takeToken(state: TargetState, now: number): void {

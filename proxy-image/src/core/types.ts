@@ -172,6 +172,19 @@ export interface Trouble {
   notBefore: number;
 }
 
+/** The outcome of a write is unknown: it may have been applied, or be applied yet. */
+export interface Doubt {
+  /** The value wanted now. */
+  suspend: boolean;
+  /** Since when reads agree with it. */
+  seenSince: number | undefined;
+  /**
+   * Whether a suspend is among the writes in doubt. An open one may land under whoever is let through; it is
+   * overruled once a later write was accepted, since that raised the version which the suspend carries.
+   */
+  lostSuspend: "none" | "open" | "overruled";
+}
+
 export interface PortState {
   /** The listen port: the mapping's name throughout the proxy. */
   readonly port: number;
@@ -180,7 +193,7 @@ export interface PortState {
   spliced: number;
   /** An answer on this port has been shown to come from the current generation. */
   proved: boolean;
-  /** Start of the latest probe since the last suspend that found nobody. */
+  /** Start of the latest probe since the last suspend that found nobody there. */
   nobodyAt: number | undefined;
   /** When this port last answered anything, proved or not. */
   answeredAt: number | undefined;
@@ -188,6 +201,8 @@ export interface PortState {
   probedAt: number | undefined;
   /** A client's own connection stays mute: look beside it. */
   mute: boolean;
+  /** When one was last found mute. */
+  mutedAt: number | undefined;
 }
 
 export interface TargetState {
@@ -201,7 +216,7 @@ export interface TargetState {
     /** The un-suspend that began it, or when it was first seen. */
     since: number;
     readyAt: number | undefined;
-    /** The workload's version that the un-suspend answered with. */
+    /** The workload's version with this generation in it: the un-suspend's answer, else the first read after it. */
     version: number | undefined;
     /** The deployment shows this generation's replicas ready. */
     deploymentReady: boolean;
@@ -214,7 +229,12 @@ export interface TargetState {
   failure: { reason: FailureReason; message: string; at: number } | undefined;
   /** The latest suspend, own or seen, landed or possibly so. */
   suspendedAt: number | undefined;
-  /** When the last client left. */
+  /**
+   * When the replicas that it ends are gone for sure. The longest grace seen counts: a later edit does not reach
+   * replicas that are ending already.
+   */
+  drainedAt: number | undefined;
+  /** When a client last left, other than one turned away. */
   lastLeftAt: number | undefined;
   workload: (WorkloadSnapshot & { readAt: number }) | undefined;
   write: { suspend: boolean; versioned: boolean; sentAt: number; phaseBefore: Phase } | undefined;
@@ -223,12 +243,13 @@ export interface TargetState {
   statusReadAt: number | undefined;
   /** The latest read of the status failed. */
   statusFailed: boolean;
+  /** When a write was last accepted. */
+  writtenAt: number | undefined;
   /** When the workload was last asked for, answered or not. */
   readAt: number | undefined;
   /** Something happened that only a read explains. */
   readWanted: boolean;
-  /** A write whose outcome is unknown: `suspend` is the value wanted, `seenSince` since when reads agree. */
-  doubt: { suspend: boolean; seenSince: number | undefined } | undefined;
+  doubt: Doubt | undefined;
   readTrouble: Trouble | undefined;
   writeTrouble: (Trouble & { suspend: boolean }) | undefined;
   /** Tries left while calls fail, refilled with time. */

@@ -1,6 +1,7 @@
 import { ATTEMPT_RETRY_CAP_MS, ATTEMPT_RETRY_FIRST_MS } from "../limits";
 import { waiting } from "../state";
 import type { Turn } from "../turn";
+import { turningAway } from "./failure";
 
 /**
  * Bounds each wake attempt. The end of an attempt ends nobody's hold: with clients waiting the next one begins
@@ -20,7 +21,7 @@ export function attempts(turn: Turn): void {
     state.readWanted = true;
     turn.note({ event: "wake_timeout", attempt: attempt.number, afterMs: now - attempt.startedAt });
   }
-  if (waiting(state) === 0) return;
+  if (waiting(state) === 0 || turningAway(turn)) return;
   if (state.attempt?.nextAt !== undefined && !turn.due(state.attempt.nextAt)) return;
   state.attempt = { number: (state.attempt?.number ?? 0) + 1, startedAt: now, nextAt: undefined };
   turn.due(now + config.wakeTimeoutMs);

@@ -12,11 +12,12 @@ import { abandonSuspend, heldBack, send } from "./wake";
  */
 export function idleDown(turn: Turn): void {
   const { state } = turn;
-  if (state.write || demand(state) > 0) return;
+  if (state.write) return;
   if (state.phase === "suspending") {
     retry(turn);
     return;
   }
+  if (demand(state) > 0) return;
   const since = idleSince(turn);
   if (since === undefined || vetoed(turn)) return;
   const dueAt = Math.max(since + idleHoldMs(turn), firstSuspendAt(turn));
@@ -63,16 +64,18 @@ function mayWrite(turn: Turn): boolean {
   return !writeTrouble?.suspend || turn.due(retryAt(turn.state, writeTrouble));
 }
 
+/** A read made since the suspend became due, and after the latest one that failed: its version may be why. */
 function freshRead(turn: Turn, dueAt: number): boolean {
-  const { workload } = turn.state;
+  const { workload, writeTrouble } = turn.state;
   if (!workload) return false;
-  return workload.readAt >= dueAt && turn.now - workload.readAt <= DECISION_READ_MAX_AGE_MS;
+  const failedAt = writeTrouble?.suspend ? writeTrouble.at : Number.NEGATIVE_INFINITY;
+  const { readAt } = workload;
+  return readAt >= dueAt && readAt > failedAt && turn.now - readAt <= DECISION_READ_MAX_AGE_MS;
 }
 
 /** The outcome of a suspend is unknown and still wanted: once a read shows that it did not land, it is sent again. */
 function retry(turn: Turn): void {
-  const failedAt = turn.state.writeTrouble?.at ?? Number.NEGATIVE_INFINITY;
-  if (!freshRead(turn, failedAt)) return;
+  if (!freshRead(turn, Number.NEGATIVE_INFINITY)) return;
   if (vetoed(turn)) abandonSuspend(turn);
-  else if (mayWrite(turn)) send(turn, true);
+  else if (demand(turn.state) === 0 && mayWrite(turn)) send(turn, true);
 }

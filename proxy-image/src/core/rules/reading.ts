@@ -33,8 +33,8 @@ function nextReadAt(turn: Turn): number {
       ? retryAt(state, readTrouble)
       : Math.max(readTrouble.at + TROUBLED_READ_MS, readTrouble.notBefore);
   }
-  if (turn.decisionRead || state.readAt === undefined) return Number.NEGATIVE_INFINITY;
-  if (state.readWanted) return state.readAt + READ_SPACING_MS;
+  if (state.readAt === undefined) return Number.NEGATIVE_INFINITY;
+  if (turn.decisionRead || state.readWanted) return state.readAt + READ_SPACING_MS;
   if (state.doubt) return state.readAt + DOUBT_READ_MS;
   return state.readAt + config.watchIntervalMs * (demand(state) > 0 ? 1 : IDLE_WATCH_FACTOR);
 }

@@ -4,6 +4,7 @@ import { demand } from "../state";
 import { retryAt } from "../trouble";
 import type { Turn } from "../turn";
 import type { TargetState } from "../types";
+import { turningAway } from "./failure";
 
 /** Un-suspends while anybody needs the target: one write at a time, the latest intent wins. */
 export function wake(turn: Turn): void {
@@ -13,21 +14,39 @@ export function wake(turn: Turn): void {
     // An un-suspend that was never accepted is not wanted any more. One that may have landed is read first.
     if (state.phase === "waking" && !state.doubt) {
       state.attempt = undefined;
-      enter(state, "suspended");
+      enter(state, state.workload ? "suspended" : "unknown");
     }
     return;
   }
-  if (heldBack(turn) || !needsWake(state)) return;
+  if (turningAway(turn) || heldBack(turn)) return;
+  if (needsWake(state)) begin(turn);
+  else if (!mustOverrule(state)) return;
+  const { writeTrouble } = state;
+  if (writeTrouble && !writeTrouble.suspend && !turn.due(retryAt(state, writeTrouble))) return;
+  send(turn, false);
+}
 
+function begin(turn: Turn): void {
+  const { state } = turn;
+  if (state.foreign.obeyUntil !== undefined) {
+    // Obeyed for long enough. Undoing it now counts like undoing it then.
+    state.foreign = { undoneAt: turn.now, obeyUntil: undefined };
+    turn.note({ event: "foreign_suspend_undone" });
+  }
   if (state.phase !== "waking") {
     if (state.phase === "suspending") turn.note({ event: "suspend_cancelled" });
     enter(state, "waking");
     state.attempt = { number: 1, startedAt: turn.now, nextAt: undefined };
     turn.note({ event: "wake", generation: state.generation.number + 1 });
   }
-  if (state.writeTrouble && !state.writeTrouble.suspend && !turn.due(retryAt(state, state.writeTrouble)))
-    return;
-  send(turn, false);
+}
+
+/**
+ * A suspend of unknown outcome may still land, whatever reads say so far. An un-suspend accepted after it raises the
+ * version, so that it can't.
+ */
+function mustOverrule(state: TargetState): boolean {
+  return state.doubt?.lostSuspend === "open" && (state.phase === "starting" || state.phase === "awake");
 }
 
 /** Somebody else decides over this target for now. */
@@ -55,7 +74,9 @@ export function send(turn: Turn, suspend: boolean): void {
   const version = suspend && state.versioned ? state.workload?.version : undefined;
   state.write = { suspend, versioned: version !== undefined, sentAt: now, phaseBefore: state.phase };
   if (state.read) state.read = { ...state.read, stale: true };
-  if (state.doubt) state.doubt = { suspend, seenSince: undefined };
+  if (state.doubt && state.doubt.suspend !== suspend) {
+    state.doubt = { ...state.doubt, suspend, seenSince: undefined };
+  }
   turn.emit({ type: "write", suspend, version });
 }
 
@@ -63,6 +84,6 @@ export function send(turn: Turn, suspend: boolean): void {
 export function abandonSuspend(turn: Turn): void {
   endGeneration(turn);
   beginGeneration(turn, undefined);
-  turn.state.doubt = { suspend: false, seenSince: undefined };
+  turn.state.doubt = { suspend: false, seenSince: undefined, lostSuspend: "open" };
   enter(turn.state, "starting");
 }
