@@ -1,0 +1,161 @@
+import fc from "fast-check";
+import type { Fault } from "./core-platform.ts";
+import type { Boots } from "./core-target.ts";
+import { CALL_FAILURES, type Happening, type Story, type WorldSettings } from "./core-world.ts";
+
+/** Stories for the world around the core, as fast-check makes and shrinks them. */
+
+const shortly = fc.oneof(
+  { weight: 4, arbitrary: fc.integer({ min: 0, max: 600 }) },
+  { weight: 4, arbitrary: fc.integer({ min: 600, max: 8_000 }) },
+  { weight: 2, arbitrary: fc.integer({ min: 8_000, max: 40_000 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 40_000, max: 150_000 }) },
+);
+
+const boots: fc.Arbitrary<Boots> = fc.record({
+  delaysMs: fc.tuple(fc.integer({ min: 0, max: 15_000 }), fc.integer({ min: 0, max: 25_000 })),
+  fails: fc.oneof(
+    { weight: 5, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.constantFrom("image_pull", "crash_loop", "quota", "unschedulable") },
+  ),
+});
+
+const fault: fc.Arbitrary<Fault> = fc.record({
+  kind: fc.oneof(
+    { weight: 5, arbitrary: fc.constantFrom("server", "timeout", "broken") },
+    { weight: 1, arbitrary: fc.constantFrom(...CALL_FAILURES) },
+  ),
+  retryAfterMs: fc.constantFrom(undefined, undefined, 2_000, 90_000),
+  landing: fc.constantFrom("never", "unseen", "late"),
+  lateMs: fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 0, max: 5_000 }) },
+    { weight: 3, arbitrary: fc.integer({ min: 5_000, max: 28_000 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 28_000, max: 120_000 }) },
+  ),
+});
+
+const arrive = fc.record({
+  what: fc.constant("arrive"),
+  waitMs: shortly,
+  port: fc.nat(1),
+  clients: fc.oneof(
+    { weight: 4, arbitrary: fc.constant(1) },
+    { weight: 1, arbitrary: fc.integer({ min: 2, max: 6 }) },
+  ),
+  patienceMs: fc.oneof(fc.constant(1e9), fc.integer({ min: 0, max: 12_000 })),
+  sessionMs: fc.oneof(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: 3_000, max: 60_000 })),
+} as const);
+
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+  { weight: 12, arbitrary: arrive },
+  {
+    weight: 2,
+    arbitrary: fc.record({ what: fc.constant("leave"), waitMs: shortly, which: fc.nat(9) } as const),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      what: fc.constant("fault"),
+      waitMs: shortly,
+      of: fc.constantFrom("reads", "writes", "writes", "statuses", "all"),
+      fault,
+      forMs: fc.oneof(fc.integer({ min: 10, max: 3_000 }), fc.integer({ min: 3_000, max: 60_000 })),
+    } as const),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      what: fc.constantFrom("suspend", "unsuspend", "edit", "heal"),
+      waitMs: shortly,
+    } as const),
+  },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant("remove"), waitMs: shortly } as const) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ what: fc.constant("create"), waitMs: shortly, suspended: fc.boolean() } as const),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      what: fc.constant("mode"),
+      waitMs: shortly,
+      mode: fc.constantFrom("normal", "paused", "always-on"),
+    } as const),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      what: fc.constant("scaler"),
+      waitMs: shortly,
+      scaler: fc.constantFrom(undefined, "keda"),
+    } as const),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      what: fc.constant("grace"),
+      waitMs: shortly,
+      graceMs: fc.integer({ min: 0, max: 60_000 }),
+    } as const),
+  },
+  { weight: 2, arbitrary: fc.record({ what: fc.constant("boots"), waitMs: shortly, boots } as const) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      what: fc.constant("status"),
+      waitMs: shortly,
+      lagMs: fc.constantFrom(0, 30_000),
+      readable: fc.boolean(),
+    } as const),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      what: fc.constant("freeze"),
+      waitMs: shortly,
+      forMs: fc.oneof(fc.integer({ min: 1, max: 3_000 }), fc.integer({ min: 3_000, max: 200_000 })),
+    } as const),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ what: fc.constant("restart"), waitMs: shortly, crash: fc.boolean() } as const),
+  },
+);
+
+const settings: fc.Arbitrary<WorldSettings> = fc.record({
+  seed: fc.nat(),
+  config: fc.record({
+    ports: fc.constantFrom([22], [22, 80]),
+    idleHoldMs: fc.constantFrom(3_000, 10_000, 40_000),
+    wakeTimeoutMs: fc.constantFrom(8_000, 30_000),
+    wakePollIntervalMs: fc.constantFrom(500, 1_000),
+    probeWindowMs: fc.constantFrom(300, 2_000),
+    watchIntervalMs: fc.constant(15_000),
+    ownGraceMs: fc.constantFrom(undefined, 30_000),
+  }),
+  runtime: fc.record({
+    maxHoldMs: fc.constantFrom(12_000, 30_000),
+    dials: fc.constantFrom(1, 4),
+    slowBanners: fc.constantFrom(0, 0.05),
+    strayFailures: fc.constantFrom(0, 0, 0.03),
+  }),
+  platform: fc.record({
+    latencyMs: fc.constantFrom(5, 200, 2_000),
+    refusesVersion: fc.constantFrom(false, false, false, false, true),
+    mutesVersion: fc.constantFrom(false, false, true),
+    staleReads: fc.constantFrom(0, 0, 0.2),
+  }),
+  target: fc.record({
+    nobody: fc.constantFrom("silent", "silent", "closed", "reset", "refused"),
+    readyWhileDraining: fc.boolean(),
+  }),
+  boots,
+  suspended: fc.boolean(),
+  graceMs: fc.constantFrom(0, 5_000, 30_000),
+});
+
+export const stories: fc.Arbitrary<Story> = fc.record({
+  settings,
+  happenings: fc.array(happening, { minLength: 1, maxLength: 24, size: "max" }),
+  ending: fc.constantFrom("clients", "quiet"),
+});
