@@ -14,11 +14,13 @@ import { type ApiSwitches, strictSwitches } from "./api/switches.ts";
 import { type Grant, Tokens } from "./api/tokens.ts";
 import { Faults } from "./faults/faults.ts";
 import { Recorder } from "./faults/recorder.ts";
+import { builtInImages, type Image, type ImageCatalogue } from "./images/index.ts";
 import type { Platform, ResourceKey, Store } from "./model.ts";
+import { createPlatform, type LocalPlatform, type PlatformOptions } from "./platform/index.ts";
 import { MemoryStore } from "./store/memory-store.ts";
 import { SimulatorClock } from "./time/clock.ts";
 
-/** A platform that has a life: started before the API listens, disposed after it has stopped. */
+/** A platform that has a life: started when the API listens, disposed after it has stopped. */
 export type RunningPlatform = Platform & { start?(): Promise<void>; dispose?(): Promise<void> };
 
 /** What a platform is made from. */
@@ -31,7 +33,13 @@ export interface PlatformSeams {
   mayReveal: (workload: ResourceKey, secret: string) => boolean;
 }
 
-export interface SimulatorOptions<P extends RunningPlatform = RunningPlatform> {
+/** How workloads run, beyond what the simulator itself gives the platform. */
+export type WorkloadOptions = Omit<PlatformOptions, "store" | "clock" | "apiUrl" | "mayReveal" | "images"> & {
+  /** What image names run: the built-in ones unless told; a plain array comes before those. */
+  images?: ImageCatalogue | Image[];
+};
+
+export interface SimulatorOptions {
   org?: string;
   locations?: string[];
   /** Each in all locations, unless it names its own. */
@@ -40,13 +48,20 @@ export interface SimulatorOptions<P extends RunningPlatform = RunningPlatform> {
   /** A free one unless told. */
   port?: number;
   clock?: SimulatorClock;
+  /** Open points on the API's side; `workloads.switches` holds the platform's. */
   switches?: Partial<ApiSwitches>;
   /** Instead of a made-up one. */
   deployerToken?: string;
-  platform?: (seams: PlatformSeams) => P | Promise<P>;
+  workloads?: WorkloadOptions;
 }
 
-export interface Simulator<P extends RunningPlatform = RunningPlatform> extends AsyncDisposable {
+/** Another platform than the one that runs workloads as processes: `nothingRuns`, or a test's own. */
+export type PlatformFactory<P extends RunningPlatform> = (seams: PlatformSeams) => P;
+
+/** For work on documents alone: nothing is started, deployments say so. */
+export const nothingRuns: PlatformFactory<Platform> = ({ store }) => documentsOnly(store);
+
+export interface Simulator<P extends RunningPlatform = LocalPlatform> extends AsyncDisposable {
   readonly apiUrl: string;
   readonly org: string;
   /** Of a superuser: may do everything. */
@@ -67,9 +82,13 @@ export interface Simulator<P extends RunningPlatform = RunningPlatform> extends 
   dispose(): Promise<void>;
 }
 
-export async function startSimulator<P extends RunningPlatform = RunningPlatform>(
-  options: SimulatorOptions<P> = {},
-): Promise<Simulator<P>> {
+export function startSimulator<P extends RunningPlatform>(
+  options: SimulatorOptions & { platform: PlatformFactory<P> },
+): Promise<Simulator<P>>;
+export function startSimulator(options?: SimulatorOptions): Promise<Simulator>;
+export async function startSimulator(
+  options: SimulatorOptions & { platform?: PlatformFactory<RunningPlatform> } = {},
+): Promise<Simulator<RunningPlatform>> {
   const {
     org = "local",
     host = "127.0.0.1",
@@ -90,7 +109,7 @@ export async function startSimulator<P extends RunningPlatform = RunningPlatform
   const apiUrl = (): string => server?.url ?? `http://${host}:${port}`;
   const mayReveal = (workload: ResourceKey, secret: string): boolean => revealed(context, workload, secret);
   const seams: PlatformSeams = { store, clock, apiUrl, mayReveal };
-  const platform = options.platform ? await options.platform(seams) : (documentsOnly(store) as P);
+  const platform: RunningPlatform = options.platform?.(seams) ?? processes(seams, options.workloads);
   const context: ApiContext = {
     store,
     platform,
@@ -147,6 +166,15 @@ export async function startSimulator<P extends RunningPlatform = RunningPlatform
     dispose,
     [Symbol.asyncDispose]: dispose,
   };
+}
+
+function processes(seams: PlatformSeams, options: WorkloadOptions = {}): LocalPlatform {
+  const { images = [] } = options;
+  return createPlatform({
+    ...options,
+    ...seams,
+    images: Array.isArray(images) ? builtInImages({ more: images }) : images,
+  });
 }
 
 /** A workload sees a secret's data when its identity holds `reveal` on it. */

@@ -1,7 +1,9 @@
 /** `npm run simulator`: a local Control Plane to look at, deploy to, and break by hand. */
 import { parseArgs } from "node:util";
+import type { AnySimulator } from "./control/commands.ts";
 import { help, startControl } from "./control/server.ts";
-import { startSimulator } from "./index.ts";
+import { nothingRuns, type SimulatorOptions, startSimulator } from "./index.ts";
+import type { LogLine } from "./platform/index.ts";
 
 const usage = `Usage: npm run simulator -- [options]
 
@@ -11,6 +13,8 @@ const usage = `Usage: npm run simulator -- [options]
   --port <n>              of the API; a free one by default
   --control-port <n>      of the control endpoint; a free one by default
   --token <text>          the deployer's token; a made-up one by default
+  --documents-only        run no workloads
+  --quiet                 don't print what containers write
 `;
 
 const { values } = parseArgs({
@@ -21,6 +25,8 @@ const { values } = parseArgs({
     port: { type: "string", default: "0" },
     "control-port": { type: "string", default: "0" },
     token: { type: "string" },
+    "documents-only": { type: "boolean", default: false },
+    quiet: { type: "boolean", default: false },
     help: { type: "boolean" },
   },
 });
@@ -31,14 +37,22 @@ if (values.help) {
   await run();
 }
 
+function printLine({ replica, container, text }: LogLine): void {
+  process.stdout.write(`[${replica}/${container}] ${text}\n`);
+}
+
 async function run(): Promise<void> {
-  const simulator = await startSimulator({
+  const options: SimulatorOptions = {
     port: Number(values.port),
     ...(values.org === undefined ? {} : { org: values.org }),
     ...(values.gvc === undefined ? {} : { gvcs: values.gvc }),
     ...(values.location === undefined ? {} : { locations: values.location }),
     ...(values.token === undefined ? {} : { deployerToken: values.token }),
-  });
+    workloads: values.quiet ? {} : { onLog: printLine },
+  };
+  const simulator: AnySimulator = values["documents-only"]
+    ? await startSimulator({ ...options, platform: nothingRuns })
+    : await startSimulator(options);
   const control = await startControl(simulator, { port: Number(values["control-port"]) });
   process.stdout.write(`A local Control Plane is up.
 

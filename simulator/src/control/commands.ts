@@ -1,19 +1,22 @@
 /** What a person or a test in another process can do to a running simulator: one entry a command. */
-import type { ApiSwitches } from "../api/switches.ts";
 import type { Grant } from "../api/tokens.ts";
-import { asObject } from "../documents/json.ts";
 import type { CallRecord } from "../faults/call.ts";
-import type { Simulator } from "../index.ts";
+import type { RunningPlatform, Simulator } from "../index.ts";
 import type { JsonObject } from "../model.ts";
+import { LocalPlatform } from "../platform/index.ts";
 import { faultCommands } from "./fault-commands.ts";
 import { Refusal, text } from "./input.ts";
+import { workloadCommands } from "./workload-commands.ts";
+
+/** Whatever runs its workloads. */
+export type AnySimulator = Simulator<RunningPlatform>;
 
 export interface Command {
   readonly method: "GET" | "POST" | "DELETE" | "PATCH";
   /** `:name` steps are parameters. */
   readonly path: string;
   readonly help: string;
-  readonly run: (simulator: Simulator, input: Input) => unknown;
+  readonly run: (simulator: AnySimulator, input: Input) => unknown;
 }
 
 export interface Input {
@@ -73,13 +76,13 @@ export const commands: readonly Command[] = [
     method: "GET",
     path: "/switches",
     help: "how the open points of the platform are set",
-    run: (simulator) => simulator.switches,
+    run: (simulator) => Object.assign({}, ...switchesOf(simulator)),
   },
   {
     method: "PATCH",
     path: "/switches",
     help: "sets some of them",
-    run: (simulator, { body }) => setSwitches(simulator.switches, body),
+    run: (simulator, { body }) => setSwitches(switchesOf(simulator), body),
   },
   {
     method: "POST",
@@ -90,20 +93,7 @@ export const commands: readonly Command[] = [
       return { token: simulator.createToken(text(body, "name"), grants) };
     },
   },
-  {
-    method: "GET",
-    path: "/workloads",
-    help: "what runs, as the platform sees it",
-    run: ({ store, platform, org }) =>
-      store.list({ org, kind: "workload" }).map(({ key }) => ({
-        gvc: key.gvc,
-        name: key.name,
-        ...platform.workloadStatus(key),
-        replicas: Object.fromEntries(
-          platform.deployments(key).map(({ name }) => [String(name), platform.replicas(key, String(name))]),
-        ),
-      })),
-  },
+  ...workloadCommands,
 ];
 
 function wanted(call: CallRecord, query: Input["query"]): boolean {
@@ -112,13 +102,20 @@ function wanted(call: CallRecord, query: Input["query"]): boolean {
   return (method === undefined || method === call.method) && (since === undefined || call.id > Number(since));
 }
 
-/** Only known switches, and only values of the same type. */
-function setSwitches(switches: ApiSwitches, body: JsonObject): ApiSwitches {
-  const target = switches as unknown as JsonObject;
-  for (const [name, value] of Object.entries(asObject(body))) {
-    if (!(name in target)) throw new Refusal(`there is no switch "${name}"`);
-    if (typeof value !== typeof target[name]) throw new Refusal(`"${name}" must be a ${typeof target[name]}`);
-  }
-  Object.assign(target, body);
-  return switches;
+/** The API's, and those of the platform where it runs workloads. */
+function switchesOf({ switches, platform }: AnySimulator): object[] {
+  return platform instanceof LocalPlatform ? [switches, platform.switches] : [switches];
+}
+
+/** Only known switches, and only values of the same type. All or none are set. */
+function setSwitches(sets: object[], body: JsonObject): object {
+  const found = Object.entries(body).map(([name, value]) => {
+    const set = sets.find((one) => name in one) as JsonObject | undefined;
+    if (!set) throw new Refusal(`there is no switch "${name}"`);
+    const type = set[name] === undefined ? "number" : typeof set[name];
+    if (typeof value !== type) throw new Refusal(`"${name}" must be a ${type}`);
+    return { set, name, value };
+  });
+  for (const { set, name, value } of found) set[name] = value;
+  return Object.assign({}, ...sets);
 }

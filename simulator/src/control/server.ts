@@ -5,8 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isObject } from "../documents/json.ts";
-import type { Simulator } from "../index.ts";
-import { type Command, commands, type Input } from "./commands.ts";
+import { type AnySimulator, type Command, commands, type Input } from "./commands.ts";
 import { Refusal } from "./input.ts";
 
 export interface ControlServer extends AsyncDisposable {
@@ -15,7 +14,7 @@ export interface ControlServer extends AsyncDisposable {
 }
 
 export async function startControl(
-  simulator: Simulator,
+  simulator: AnySimulator,
   options: { port?: number } = {},
 ): Promise<ControlServer> {
   const server = createServer((incoming, response) => void serve(simulator, incoming, response));
@@ -33,7 +32,7 @@ export async function startControl(
 }
 
 async function serve(
-  simulator: Simulator,
+  simulator: AnySimulator,
   incoming: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {

@@ -41,6 +41,7 @@ export class SimulatorClock implements Clock {
   }
 
   after(delayMs: number, run: () => void): () => void {
+    if (Number.isNaN(delayMs)) throw new RangeError("a delay must be a number");
     if (this.#phase === "disposed") return () => {};
     const timer: Timer = { at: this.now() + Math.max(0, delayMs), order: this.#order++, run };
     this.#timers.add(timer);

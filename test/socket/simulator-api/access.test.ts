@@ -7,7 +7,7 @@ const suspend = { spec: { defaultOptions: { suspend: true } } };
 describe("a workload's token", () => {
   it("acts as its workload's identity: on what a policy names, and nowhere else", async () => {
     const api = await startApi();
-    const { proxyToken: authorization } = await api.deploy();
+    const authorization = api.simulator.platform.token((await api.deploy()).proxy);
     await api.ok(api.post(`${home}/workload`, workload("other")));
     const own = await api.patch(`${home}/workload/target`, suspend, { authorization });
     expect(own).toMatchObject({ status: 200, body: { spec: { defaultOptions: { suspend: true } } } });
@@ -27,7 +27,7 @@ describe("a workload's token", () => {
 
   it("cannot touch the load balancer with edit", async () => {
     const api = await startApi();
-    const { proxyToken: authorization } = await api.deploy();
+    const authorization = api.simulator.platform.token((await api.deploy()).proxy);
     const direct = { enabled: true, ports: [{ externalPort: 22, protocol: "TCP", containerPort: 2222 }] };
     const body = { spec: { loadBalancer: { direct } } };
     const refused = await api.patch(`${home}/workload/target`, body, { authorization });
@@ -50,7 +50,7 @@ describe("a workload's token", () => {
 
   it("is anonymous with a Bearer prefix, unless that form is accepted", async () => {
     const api = await startApi();
-    const { proxyToken } = await api.deploy();
+    const proxyToken = api.simulator.platform.token((await api.deploy()).proxy);
     const item = `${home}/workload/target`;
     expect((await api.get(item, { authorization: `Bearer ${proxyToken}` })).status).toBe(403);
     api.simulator.switches.workloadTokenForm = "raw-or-bearer";
@@ -60,14 +60,15 @@ describe("a workload's token", () => {
 
   it("is anonymous without an identity", async () => {
     const api = await startApi();
-    const { proxy, proxyToken: authorization } = await api.deploy();
+    const { proxy } = await api.deploy();
+    const authorization = api.simulator.platform.token(proxy);
     await api.ok(api.patch(`${home}/workload/${proxy.name}`, { spec: { identityLink: null } }));
     expect((await api.get(`${home}/workload/target`, { authorization })).status).toBe(403);
   });
 
   it("reaches nothing without an outbound rule, unless none is needed", async () => {
     const api = await startApi();
-    const { proxyToken: authorization } = await api.deploy();
+    const authorization = api.simulator.platform.token((await api.deploy()).proxy);
     const outbound = (external: object) =>
       api.ok(
         api.patch(`${home}/workload/proxy`, { spec: { firewallConfig: { "$replace/external": external } } }),
@@ -91,7 +92,7 @@ describe("a workload's token", () => {
 
   it("loses its rights with the policy", async () => {
     const api = await startApi();
-    const { proxyToken: authorization } = await api.deploy();
+    const authorization = api.simulator.platform.token((await api.deploy()).proxy);
     const bindings = [{ permissions: ["edit"], principalLinks: ["//identity/proxy"] }];
     await api.ok(api.patch("/org/local/policy/wake", { bindings }));
     expect((await api.patch(`${home}/workload/target`, suspend, { authorization })).status).toBe(403);

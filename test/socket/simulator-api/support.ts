@@ -1,8 +1,14 @@
 import { request } from "node:http";
 import { afterEach } from "vitest";
 import { documentsOnly } from "../../../simulator/src/api/documents-only.ts";
-import { type Simulator, type SimulatorOptions, startSimulator } from "../../../simulator/src/index.ts";
+import {
+  type RunningPlatform,
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from "../../../simulator/src/index.ts";
 import type { JsonObject, Platform, ResourceKey, Store } from "../../../simulator/src/model.ts";
+import type { LocalPlatform } from "../../../simulator/src/platform/index.ts";
 
 /** Nothing runs, but tokens and replicas can be made up: these tests are about the API alone. */
 export class MadeUpPlatform implements Platform {
@@ -62,10 +68,10 @@ export interface CallOptions {
   raw?: string;
 }
 
-export class Api {
-  readonly simulator: Simulator<MadeUpPlatform>;
+export class Api<P extends RunningPlatform = MadeUpPlatform> {
+  readonly simulator: Simulator<P>;
 
-  constructor(simulator: Simulator<MadeUpPlatform>) {
+  constructor(simulator: Simulator<P>) {
     this.simulator = simulator;
   }
 
@@ -116,9 +122,9 @@ export class Api {
   }
 
   /** An identity, a target, and a policy that lets the identity edit it; and a proxy that has the identity. */
-  async deploy(): Promise<{ target: ResourceKey; proxy: ResourceKey; proxyToken: string }> {
+  async deploy(image = "echo:1"): Promise<{ target: ResourceKey; proxy: ResourceKey }> {
     await this.ok(this.post(`${home}/identity`, { name: "proxy" }));
-    await this.ok(this.post(`${home}/workload`, workload("target")));
+    await this.ok(this.post(`${home}/workload`, workload("target", {}, image)));
     const proxy = workload("proxy", {
       identityLink: "//identity/proxy",
       firewallConfig: { external: { outboundAllowCIDR: ["0.0.0.0/0"] } },
@@ -132,12 +138,7 @@ export class Api {
         bindings: [{ permissions: ["edit"], principalLinks: ["//gvc/demo/identity/proxy"] }],
       }),
     );
-    const keyOf = (name: string): ResourceKey => ({ org: "local", gvc: "demo", kind: "workload", name });
-    return {
-      target: keyOf("target"),
-      proxy: keyOf("proxy"),
-      proxyToken: this.simulator.platform.token(keyOf("proxy")),
-    };
+    return { target: workloadKey("target"), proxy: workloadKey("proxy") };
   }
 
   async ok(answer: Promise<Response>): Promise<Response> {
@@ -149,21 +150,35 @@ export class Api {
 
 export const home = "/org/local/gvc/demo";
 
+export const workloadKey = (name: string): ResourceKey => ({
+  org: "local",
+  gvc: "demo",
+  kind: "workload",
+  name,
+});
+
 /** A workload's document as a client sends it. */
-export const workload = (name: string, spec: JsonObject = {}): JsonObject => ({
+export const workload = (name: string, spec: JsonObject = {}, image = "echo:1"): JsonObject => ({
   name,
   spec: {
     type: "standard",
-    containers: [{ name: "main", image: "echo:1", ports: [{ number: 2222, protocol: "tcp" }] }],
+    containers: [{ name: "main", image, ports: [{ number: 2222, protocol: "tcp" }] }],
     ...spec,
   },
 });
 
-const started: Simulator<MadeUpPlatform>[] = [];
+const started: { dispose(): Promise<void> }[] = [];
 
 /** A simulator for one test, gone with it. */
-export async function startApi(options: Omit<SimulatorOptions, "platform"> = {}): Promise<Api> {
+export async function startApi(options: SimulatorOptions = {}): Promise<Api> {
   const simulator = await startSimulator({ ...options, platform: ({ store }) => new MadeUpPlatform(store) });
+  started.push(simulator);
+  return new Api(simulator);
+}
+
+/** The same with workloads that run. */
+export async function startWhole(options: SimulatorOptions = {}): Promise<Api<LocalPlatform>> {
+  const simulator = await startSimulator(options);
   started.push(simulator);
   return new Api(simulator);
 }
