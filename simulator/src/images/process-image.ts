@@ -53,7 +53,7 @@ function startProcess(context: ContainerContext, spec: ProcessSpec): RunningCont
     context.command === undefined
       ? [...spec.command, ...ownArgs]
       : translate([context.command, ...context.args]);
-  const env = { ...baseEnvironment(), ...spec.env, ...context.env };
+  const env = { ...baseEnvironment(), ...spec.env, ...context.env, SIMULATOR_LEASH: "3" };
   const cwd = spec.cwd ?? context.scratch;
   const running = new Set<ChildProcess>();
 

@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import net from "node:net";
 import ssh2, { type AuthContext, type Connection, type ServerChannel } from "ssh2";
 import { serveSftp } from "./ssh-sftp.ts";
 
@@ -63,8 +64,10 @@ function run(channel: ServerChannel, [program = "sh", ...args]: string[]): void 
   channel.on("close", () => child.kill("SIGKILL"));
 }
 
+const ssh = new ssh2.Server({ hostKeys: [readFileSync(hostKeyPath)], ident: "local" }, serve);
 for (const port of ports.map(Number)) {
-  const server = new ssh2.Server({ hostKeys: [readFileSync(hostKeyPath)], ident: "local" }, serve);
+  // Accepted here, so that small packets are not kept waiting for each other.
+  const server = net.createServer({ noDelay: true }, (socket) => ssh.injectSocket(socket));
   server.listen(port, host, () => console.log(`listening on ${host}:${port}`));
   process.on("SIGTERM", () => server.close());
 }

@@ -103,6 +103,8 @@ export function serveSftp(sftp: SFTPWrapper, root: string): void {
   sftp.on("RENAME", (id, from, to) =>
     answer(id, async () => done(id, await fs.rename(inRoot(from), inRoot(to)))),
   );
+  // A client that has said all waits for its server to end, too.
+  sftp.on("end", () => sftp.end());
   sftp.on("close", () => {
     for (const handle of handles.values())
       if (handle.kind === "file") void handle.file.close().catch(() => {});

@@ -27,6 +27,7 @@ export function relayTo(
     port: route.port,
     localAddress: route.localAddress,
     allowHalfOpen: true,
+    noDelay: true,
   });
   let phase: "connecting" | "relaying" | "ended" = "connecting";
   let inner: Relay | undefined;

@@ -49,13 +49,16 @@ export class Listener {
   }
 
   async #listen(): Promise<net.Server> {
-    const server = net.createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
-      this.sockets.add(socket);
-      // Every user of the socket adds its own; this one only keeps an early reset from being nobody's.
-      socket.on("error", () => {});
-      socket.on("close", () => this.sockets.delete(socket));
-      this.#onConnection(socket);
-    });
+    const server = net.createServer(
+      { allowHalfOpen: true, pauseOnConnect: true, noDelay: true },
+      (socket) => {
+        this.sockets.add(socket);
+        // Every user of the socket adds its own; this one only keeps an early reset from being nobody's.
+        socket.on("error", () => {});
+        socket.on("close", () => this.sockets.delete(socket));
+        this.#onConnection(socket);
+      },
+    );
     const listening = deferred<void>();
     server.once("error", listening.reject);
     server.listen({ host: this.address, port: this.port, backlog: 1024 }, listening.resolve);

@@ -14,7 +14,9 @@ const timeoutMs = Number(process.env.SIMULATOR_NAME_TIMEOUT_MS ?? 2500);
 if (address !== undefined && server !== undefined) {
   bindOutgoing();
   resolveThere();
-  if (Number(process.env.SIMULATOR_PID) === process.ppid) actAsContainer();
+  // Not for what this process starts in turn: that inherits variables, but is nobody's first process.
+  if (process.env.SIMULATOR_LEASH !== undefined) actAsContainer();
+  delete process.env.SIMULATOR_LEASH;
   syncBuiltinESMExports();
 }
 

@@ -49,7 +49,6 @@ function localEnvironment(facts: InjectedFacts, nodeOptions: string): Record<str
     LISTEN_HOST: facts.address,
     SIMULATOR_ADDRESS: facts.address,
     SIMULATOR_NAME_SERVER: `${facts.nameServer.address}:${facts.nameServer.port}`,
-    SIMULATOR_PID: String(process.pid),
     NODE_OPTIONS: `${nodeOptions} --require=${JSON.stringify(preload)}`.trim(),
   };
 }

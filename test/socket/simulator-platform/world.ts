@@ -82,7 +82,7 @@ export async function createWorld(
     },
     dial: (key, port, from) => {
       const host = platform.meshAddress(key);
-      const socket = net.connect({ host, port, localAddress: from, allowHalfOpen: true });
+      const socket = net.connect({ host, port, localAddress: from, allowHalfOpen: true, noDelay: true });
       socket.on("error", () => {});
       sockets.add(socket);
       return socket;

@@ -83,7 +83,7 @@ function versionEntry(
       ? deploymentReady(state, switches)
       : counted >= wanted && counted > 0;
   const message = replicas.map(replicaMessage).find((text) => text !== "") ?? "";
-  const created = replicas[0]?.createdAt ?? state.generation?.createdAt ?? 0;
+  const created = replicas[0]?.createdAt ?? state.generation?.createdAt ?? state.processedAt;
   return {
     name: `${state.workload}-${spec.template}`,
     created: new Date(created).toISOString(),

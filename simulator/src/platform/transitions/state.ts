@@ -10,6 +10,8 @@ export interface LocationState {
   /** The version that the platform is working towards, and the last one that it has looked at. */
   expectedVersion: number;
   processedVersion: number;
+  /** When the document was last looked at. */
+  processedAt: number;
   /** The newest generation; older ones live on as numbers in the replicas that still drain. */
   generation: Generation | undefined;
   generations: number;
@@ -80,6 +82,7 @@ export function newLocation(workload: string, location: string): LocationState {
     spec: undefined,
     expectedVersion: 0,
     processedVersion: 0,
+    processedAt: 0,
     generation: undefined,
     generations: 0,
     replicas: [],

@@ -32,6 +32,7 @@ function apply(
 ): void {
   switch (event.type) {
     case "wanted":
+      state.processedAt = now;
       wanted(state, event.spec, event.suspendMovesVersion);
       return;
     case "deleted":
