@@ -90,8 +90,8 @@ async function readBody(incoming: IncomingMessage): Promise<Input["body"]> {
 export function help(): string {
   const lines = commands.map(({ method, path, help: text }) => {
     const [first = "", ...more] = text.split("\n");
-    const indent = " ".repeat(32);
-    return [`${method.padEnd(7)} ${path.padEnd(23)} ${first}`, ...more.map((line) => indent + line)].join(
+    const indent = " ".repeat(41);
+    return [`${method.padEnd(7)} ${path.padEnd(32)} ${first}`, ...more.map((line) => indent + line)].join(
       "\n",
     );
   });
