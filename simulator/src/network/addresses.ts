@@ -1,8 +1,11 @@
 import { randomInt } from "node:crypto";
 import dgram from "node:dgram";
 
-/** The name server's port, the same in every block: holding it is what makes a block ours. */
-const claimPort = 35_353;
+/**
+ * The name server's port, the same in every block: holding it is what makes a block ours. Below the ports that the
+ * kernel hands out by itself, one of which would block every block at once.
+ */
+const claimPort = 15_353;
 const tries = 60;
 
 /**
@@ -39,6 +42,10 @@ export class AddressBlock {
 
   get nameServer(): { address: string; port: number } {
     return { address: `${this.#prefix}.0.53`, port: claimPort };
+  }
+
+  get range(): string {
+    return `${this.#prefix}.0.0/16`;
   }
 
   /** A fresh address. None is given twice, so that nobody is mistaken for a predecessor. */

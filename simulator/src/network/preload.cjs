@@ -64,6 +64,8 @@ function resolveThere() {
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 });
   resolver.setServers([server]);
   resolver.setLocalAddress(address);
+  // For `dns.resolve…`, which cannot be told where to ask from: full names alone work there.
+  dns.setServers([server]);
 
   const local = (hostname) => !hostname || net.isIP(hostname) !== 0 || hostname === "localhost";
   const ask = (hostname, options, done) => {

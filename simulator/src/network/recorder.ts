@@ -31,9 +31,12 @@ export interface ConnectionFilter {
   open?: boolean;
 }
 
+const kept = 50_000;
+
 /** Every connection that reached a listener of ours, so that a test can count what its target was bothered with. */
 export class Recorder {
   readonly #connections: RecordedConnection[] = [];
+  #next = 1;
   readonly #onChange: (workload: ResourceKey) => void;
 
   constructor(onChange: (workload: ResourceKey) => void) {
@@ -43,18 +46,22 @@ export class Recorder {
   open(connection: Omit<RecordedConnection, "id" | "bytesIn" | "bytesOut" | "endedAt">): RecordedConnection {
     const recorded = {
       ...connection,
-      id: this.#connections.length + 1,
+      id: this.#next++,
       bytesIn: 0,
       bytesOut: 0,
       endedAt: undefined,
     };
     this.#connections.push(recorded);
+    this.#forget();
     this.#onChange(recorded.workload);
     return recorded;
   }
 
-  changed(connection: RecordedConnection): void {
-    this.#onChange(connection.workload);
+  /** Old ones that are over go first, so that a long demonstration does not grow for ever. */
+  #forget(): void {
+    if (this.#connections.length <= kept) return;
+    const over = this.#connections.findIndex(({ endedAt }) => endedAt !== undefined);
+    this.#connections.splice(Math.max(over, 0), 1);
   }
 
   end(connection: RecordedConnection, now: number): void {

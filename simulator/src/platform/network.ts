@@ -38,8 +38,8 @@ export class WorkloadNetwork {
     };
   }
 
-  /** Brings listeners in line with the document and the replicas. `settled` tells when that is done. */
-  refresh(): void {
+  /** Brings listeners in line with the document and the replicas. A load balancer's port is known only then. */
+  refresh(onSettled: () => void): void {
     const locations = [...this.#workload.locations.keys()];
     if (locations.length > 0) this.#endpoint({});
     for (const location of locations) {
@@ -49,7 +49,7 @@ export class WorkloadNetwork {
     if (this.#workload.replicaDirect()) this.#replicaEndpoints();
     const before = this.#settled;
     const work = [...this.#endpoints.values(), ...this.#balancers.values()].map((item) => item.refresh());
-    this.#settled = Promise.all([before, ...work]).then(() => {});
+    this.#settled = Promise.all([before, ...work]).then(onSettled);
   }
 
   /** Mesh and load balancer listen where they should. */
@@ -100,7 +100,7 @@ export class WorkloadNetwork {
       firewall: () => workload.firewall(),
       muteBehaviour: () => workload.muteBehaviour(),
       pick: (port: number, place: MeshScope, callerLocation: string | undefined) =>
-        workload.pickForMesh({ port, scope: place, callerLocation }),
+        workload.routing.forMesh({ port, scope: place, callerLocation }),
     };
     this.#endpoints.set(id, new MeshEndpoint(this.#context.block.allocate(), scope, backend, this.#mesh));
   }
@@ -113,7 +113,7 @@ export class WorkloadNetwork {
       location,
       direct: () => workload.direct(),
       firewall: () => workload.firewall(),
-      pick: (containerPort: number) => workload.pickForBalancer(location, containerPort),
+      pick: (containerPort: number) => workload.routing.forBalancer(location, containerPort),
       preferredPort: (externalPort: number) =>
         this.#context.options.loadBalancerPort?.(workload.key, externalPort, location),
     };

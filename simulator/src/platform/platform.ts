@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { memoryEnforcement } from "../images/memory-limit.ts";
 import type { JsonObject, Platform, Resource, ResourceChange, ResourceKey } from "../model.ts";
 import { AddressBlock } from "../network/addresses.ts";
 import type { MeshScope } from "../network/mesh.ts";
@@ -9,6 +10,7 @@ import { readName } from "../network/names.ts";
 import { type ConnectionFilter, type RecordedConnection, Recorder } from "../network/recorder.ts";
 import type { BootDelays, BootHold, BootPoint } from "./boot.ts";
 import type { PlatformContext } from "./context.ts";
+import { WorkloadControls } from "./controls.ts";
 import type { Failure } from "./failures.ts";
 import type { LocationRuntime } from "./location.ts";
 import {
@@ -26,6 +28,12 @@ import { WorkloadRuntime } from "./workload.ts";
 
 const keptLogLines = 2000;
 const whenTimeoutMs = 20_000;
+
+const memoryWords = {
+  cgroup: "memory limits are enforced by the kernel (a cgroup for every process)",
+  watch: "memory limits are enforced by looking twice a second: no cgroup of version 2 is writable here",
+  none: "memory limits are not enforced on this machine",
+};
 
 export class UnknownReplica extends Error {
   constructor(replica: string, location: string) {
@@ -47,6 +55,7 @@ export class LocalPlatform implements Platform {
   readonly #recorder = new Recorder((key) => this.#watchers.changed(idOf(key)));
   readonly #workloads = new Map<string, WorkloadRuntime>();
   readonly #leaving = new Set<WorkloadRuntime>();
+  readonly #controls = new Map<string, WorkloadControls>();
   readonly #keys = new Map<string, ResourceKey>();
   readonly #watchers: Watchers<WorkloadSnapshot>;
   readonly #logs: LogLine[] = [];
@@ -90,6 +99,16 @@ export class LocalPlatform implements Platform {
     this.#watchers.dispose();
     await this.#context?.block.release();
     if (this.#context !== undefined) await rm(this.#context.scratch, { recursive: true, force: true });
+  }
+
+  /** What this machine makes of the platform, in words. */
+  describe(): string[] {
+    const memory =
+      this.#options.memoryLimits === "off"
+        ? "memory limits are not enforced, as asked"
+        : memoryWords[memoryEnforcement()];
+    const images = this.#options.images.list().map(({ description }) => `image: ${description}`);
+    return [`workloads live at ${this.#running().block.range}`, memory, ...images];
   }
 
   // What the API asks.
@@ -160,28 +179,29 @@ export class LocalPlatform implements Platform {
 
   /** Delays of boots from now on. */
   setBoot(key: ResourceKey, delays: BootDelays): void {
-    this.#runtime(key).boot.delays = delays;
+    this.#control(key).boot.delays = delays;
   }
 
   /** Boots stop at a named point until released. */
   holdBoot(key: ResourceKey, point: BootPoint = "start"): BootHold {
-    return this.#runtime(key).boot.hold(point);
+    return this.#control(key).boot.hold(point);
   }
 
   /** Makes a workload fail to come up, or fall over, until cleared. */
   fail(key: ResourceKey, failure: Failure, location?: string): void {
-    this.#runtime(key).setFailure(failure, location);
+    this.#control(key).setFailure(failure, location);
+    this.#workloads.get(idOf(key))?.failureChanged(location);
   }
 
   clear(key: ResourceKey, location?: string): void {
-    this.#runtime(key).setFailure(undefined, location);
+    this.#control(key).setFailure(undefined, location);
+    this.#workloads.get(idOf(key))?.failureChanged(location);
   }
 
   /** How the mesh behaves towards this one workload while nothing of it is ready; `undefined`: as all do. */
   setMute(key: ResourceKey, behaviour: MuteBehaviour | undefined): void {
-    const workload = this.#runtime(key);
-    workload.mute = behaviour;
-    workload.changed();
+    this.#control(key).mute = behaviour;
+    this.#workloads.get(idOf(key))?.changed();
   }
 
   /** Where clients of a direct load balancer connect to. Settles when it listens. */
@@ -254,7 +274,7 @@ export class LocalPlatform implements Platform {
   }
 
   #arrive(id: string, key: ResourceKey, document: Resource): WorkloadRuntime {
-    const runtime = new WorkloadRuntime(key, document, this.#running(), () => {
+    const runtime = new WorkloadRuntime(key, document, this.#control(key), this.#running(), () => {
       if (runtime.phase === "gone") this.#leaving.delete(runtime);
       this.#watchers.changed(id);
     });
@@ -314,6 +334,13 @@ export class LocalPlatform implements Platform {
     const found = place?.state.replicas.find((item) => item.name === replica && isLive(item));
     if (place === undefined || found === undefined) throw new UnknownReplica(replica, location);
     return { place, found };
+  }
+
+  #control(key: ResourceKey): WorkloadControls {
+    const id = idOf(key);
+    const controls = this.#controls.get(id) ?? new WorkloadControls();
+    this.#controls.set(id, controls);
+    return controls;
   }
 
   #runtime(key: ResourceKey): WorkloadRuntime {

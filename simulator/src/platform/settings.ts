@@ -34,6 +34,11 @@ export interface PlatformSwitches {
   meshPeer: "client" | "sidecar";
   /** Relayed connections without a byte for this long are cut, as the mesh is said to do after an hour. */
   silenceCutMs: number | undefined;
+  /**
+   * A location whose own `localOptions[].suspend` went on, off and on again is not known to other locations any
+   * more until the workload is made anew.
+   */
+  localSuspendTrap: boolean;
   /** From a write to the platform acting on it. */
   reactionMs: number;
   /** A firewall change takes this long to be enforced (30–150 s were measured). */
@@ -56,6 +61,7 @@ export const strictSwitches: PlatformSwitches = {
   loadBalancerPeer: "client",
   meshPeer: "sidecar",
   silenceCutMs: undefined,
+  localSuspendTrap: true,
   reactionMs: 0,
   firewallLagMs: 0,
   withdrawalMs: 10_000,

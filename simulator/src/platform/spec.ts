@@ -8,6 +8,8 @@ export interface LocationSpec {
   gvcVersion: number;
   type: string;
   suspended: boolean;
+  /** By the location's own options, rather than by the defaults. */
+  suspendedLocally: boolean;
   replicas: number;
   /** Changes exactly when running replicas must be replaced. */
   template: string;
@@ -78,6 +80,7 @@ export function readLocationSpec(
     gvcVersion,
     type,
     suspended: boolean(options.suspend) ?? false,
+    suspendedLocally: boolean(ownOptions(spec, location).suspend) ?? false,
     replicas,
     template: templateOf(workload, spec),
     containers,
@@ -91,10 +94,12 @@ export function readLocationSpec(
 
 /** Fields of a location's own options win, one by one, over the defaults. */
 export function locationOptions(spec: JsonObject, location: string): JsonObject {
-  const own = list(spec.localOptions)
-    .map(object)
-    .find((item) => lastSegment(text(item.location) ?? "") === location);
-  return { ...object(spec.defaultOptions), ...own };
+  return { ...object(spec.defaultOptions), ...ownOptions(spec, location) };
+}
+
+function ownOptions(spec: JsonObject, location: string): JsonObject {
+  const items = list(spec.localOptions).map(object);
+  return items.find((item) => lastSegment(text(item.location) ?? "") === location) ?? {};
 }
 
 function desiredReplicas(autoscaling: JsonObject, cap: number): number {

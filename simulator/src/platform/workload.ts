@@ -1,13 +1,12 @@
 import type { JsonObject, Resource, ResourceKey } from "../model.ts";
 import { type Firewall, readFirewall } from "../network/firewall.ts";
 import { type DirectLoadBalancer, readDirectLoadBalancer } from "../network/load-balancer.ts";
-import type { PickedReplica } from "../network/mesh.ts";
-import { BootControl } from "./boot.ts";
 import type { PlatformContext } from "./context.ts";
-import type { Failure } from "./failures.ts";
+import type { WorkloadControls } from "./controls.ts";
 import { boolean, lastSegment, list, object, text } from "./json.ts";
 import { LocationRuntime } from "./location.ts";
-import { type MeshRequest, WorkloadNetwork } from "./network.ts";
+import { WorkloadNetwork } from "./network.ts";
+import { Routing } from "./routing.ts";
 import type { MuteBehaviour } from "./settings.ts";
 import { type PortSpec, readLocationSpec } from "./spec.ts";
 import { deploymentDocument } from "./status/deployments.ts";
@@ -18,8 +17,6 @@ import {
   type WorkloadFacts,
   workloadStatus,
 } from "./status/workload-status.ts";
-import { balancedReplicas, meshReplicas } from "./transitions/select.ts";
-import { isReady, type Replica } from "./transitions/state.ts";
 
 interface Answers {
   deployments: JsonObject[];
@@ -32,31 +29,32 @@ const longestLagMs = 60_000;
 /** One workload document and everything that runs because of it. */
 export class WorkloadRuntime {
   readonly key: ResourceKey;
-  readonly boot = new BootControl();
   readonly locations = new Map<string, LocationRuntime>();
   readonly network: WorkloadNetwork;
+  readonly routing: Routing;
+  readonly controls: WorkloadControls;
   document: Resource;
-  mute: MuteBehaviour | undefined;
   readonly #context: PlatformContext;
   readonly #onChange: (key: ResourceKey) => void;
-  readonly #failures = new Map<string, Failure>();
   readonly #history = new History<Answers>(longestLagMs);
   readonly #timers = new Set<() => void>();
-  readonly #turns = new Map<number, number>();
   #firewall: Firewall;
   #phase: "live" | "leaving" | "gone" = "live";
 
   constructor(
     key: ResourceKey,
     document: Resource,
+    controls: WorkloadControls,
     context: PlatformContext,
     onChange: (key: ResourceKey) => void,
   ) {
     this.key = key;
     this.document = document;
+    this.controls = controls;
     this.#context = context;
     this.#onChange = onChange;
     this.#firewall = readFirewall(object(document.spec));
+    this.routing = new Routing(this.locations, context);
     this.network = new WorkloadNetwork(this, context);
   }
 
@@ -102,7 +100,7 @@ export class WorkloadRuntime {
   /** The document is gone: names and load balancers at once, replicas in their ordinary way. */
   async leave(): Promise<void> {
     this.#phase = "leaving";
-    this.boot.releaseAll();
+    this.controls.boot.releaseAll();
     for (const location of this.locations.values()) location.dispatch({ type: "deleted" });
     await this.network.dispose();
     this.changed();
@@ -120,19 +118,16 @@ export class WorkloadRuntime {
   #location(name: string): LocationRuntime {
     const host = {
       key: this.key,
-      boot: this.boot,
-      failure: (location: string) => this.#failures.get(location) ?? this.#failures.get("*"),
+      boot: this.controls.boot,
+      failure: (location: string) => this.controls.failure(location),
       globalEndpoint: () => canonicalEndpoint(this.#facts()),
       onChange: () => this.changed(),
     };
     return new LocationRuntime(name, host, this.#context);
   }
 
-  setFailure(failure: Failure | undefined, location: string | undefined): void {
-    const place = location ?? "*";
-    if (failure === undefined) this.#failures.delete(place);
-    else this.#failures.set(place, failure);
-    for (const runtime of this.locations.values()) {
+  failureChanged(location: string | undefined): void {
+    for (const runtime of [...this.locations.values()]) {
       if (location === undefined || runtime.name === location) runtime.failureChanged();
     }
   }
@@ -158,41 +153,7 @@ export class WorkloadRuntime {
   }
 
   muteBehaviour(): MuteBehaviour {
-    return this.mute ?? this.#context.switches.suspendedMesh;
-  }
-
-  /** Ready replicas where the caller is, then ready ones elsewhere, then those that still drain, in that order. */
-  pickForMesh({ port, scope, callerLocation }: MeshRequest): PickedReplica | undefined {
-    const places = [...this.locations.values()]
-      .filter(({ name }) => scope.location === undefined || name === scope.location)
-      .sort((a, b) => Number(b.name === callerLocation) - Number(a.name === callerLocation));
-    const candidates = places.map((place) => ({
-      place,
-      replicas: meshReplicas(place.state, port, this.#context.switches.draining).filter(
-        (replica) => scope.index === undefined || replica.index === scope.index,
-      ),
-    }));
-    const choice =
-      candidates.find(({ replicas }) => replicas.some(isReady)) ??
-      candidates.find(({ replicas }) => replicas.length > 0);
-    return choice === undefined ? undefined : this.#next(choice.place, choice.replicas, port);
-  }
-
-  pickForBalancer(location: string, containerPort: number): PickedReplica | undefined {
-    const place = this.locations.get(location);
-    if (place === undefined) return undefined;
-    const { options, switches } = this.#context;
-    const now = options.clock.now();
-    const replicas = balancedReplicas(place.state, containerPort, now, switches.withdrawalMs);
-    return this.#next(place, replicas, containerPort);
-  }
-
-  #next(place: LocationRuntime, replicas: Replica[], port: number): PickedReplica | undefined {
-    if (replicas.length === 0) return undefined;
-    const turn = this.#turns.get(port) ?? 0;
-    this.#turns.set(port, turn + 1);
-    const replica = replicas[turn % replicas.length];
-    return replica === undefined ? undefined : place.picked(replica);
+    return this.controls.mute ?? this.#context.switches.suspendedMesh;
   }
 
   /** Everything that an outsider could notice may have changed. */
@@ -202,9 +163,13 @@ export class WorkloadRuntime {
       if (state.spec === undefined && state.replicas.length === 0) this.locations.delete(location.name);
     }
     if (this.#phase === "leaving" && this.locations.size === 0) this.#phase = "gone";
-    if (this.#phase === "live") this.network.refresh();
-    this.#history.add(this.#context.options.clock.now(), this.#answers());
+    if (this.#phase === "live") this.network.refresh(() => this.#remember());
+    this.#remember();
     this.#onChange(this.key);
+  }
+
+  #remember(): void {
+    this.#history.add(this.#context.options.clock.now(), this.#answers());
   }
 
   answers(): Answers {
@@ -260,7 +225,7 @@ export class WorkloadRuntime {
   async dispose(): Promise<void> {
     this.#phase = "gone";
     for (const cancel of this.#timers) cancel();
-    this.boot.releaseAll();
+    this.controls.boot.releaseAll();
     await Promise.all([...this.locations.values()].map((location) => location.dispose()));
     await this.network.dispose();
   }

@@ -308,6 +308,35 @@ describe("several locations", () => {
     ]);
   });
 
+  test.each([
+    [true, "mute"],
+    [false, "relayed"],
+  ])(
+    "one that was suspended by itself twice is lost to the others: %s",
+    async (localSuspendTrap, outcome) => {
+      world = await createWorld({
+        locations: ["aws-eu-1", "gcp-us-2"],
+        graceMs: 0,
+        switches: { localSuspendTrap },
+      });
+      const key = world.write("target", echoSpec());
+      const scaled = { location: "//location/gcp-us-2", autoscaling: { minScale: 0, maxScale: 0 } };
+      for (const suspend of [true, false, true, false]) {
+        world.write(
+          "target",
+          echoSpec({ localOptions: [{ location: "//location/aws-eu-1", suspend }, scaled] }),
+        );
+      }
+      await world.platform.when(key, (seen) => seen.ready === 1 && seen.replicas.length === 1);
+      const there = world.platform.impersonate(workloadKey("proxy"), "aws-eu-1").address;
+      const elsewhere = world.platform.impersonate(workloadKey("proxy"), "gcp-us-2").address;
+      await firstBytes(world.dial(key, 2022, there));
+      world.dial(key, 2022, elsewhere);
+      await world.platform.when(key, (seen) => seen.connections().length === 2);
+      expect(world.platform.connections(key)[1]?.outcome).toBe(outcome);
+    },
+  );
+
   test("names lead to one location, to all, or to a single replica", async () => {
     world = await createWorld({ locations: ["aws-eu-1", "gcp-us-2"] });
     const key = world.write("db", echoSpec({ type: "stateful", loadBalancer: { replicaDirect: true } }));

@@ -1,4 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import {
   echoBannerImage,
@@ -100,6 +102,35 @@ describe("real processes", () => {
     expect(world.platform.connections(target)).toMatchObject(
       [1, 2, 3].map(() => ({ caller, outcome: "relayed" })),
     );
+  });
+
+  test("call the API from their own address, whichever way they call it", async () => {
+    const seen: string[] = [];
+    const api = http.createServer((request, response) => {
+      seen.push(`${request.url} ${request.socket.remoteAddress}`);
+      response.end("ok");
+    });
+    await new Promise<void>((resolve) => api.listen(0, "127.0.0.1", resolve));
+    const { port } = api.address() as AddressInfo;
+    const program = `
+      const http = require("node:http");
+      const base = process.env.CPLN_ENDPOINT;
+      await fetch(base + "/fetch").then((r) => r.text());
+      const agent = new http.Agent({ keepAlive: true });
+      for (const options of [{}, { agent }]) {
+        await new Promise((resolve) => http.get(base + "/http", options, (r) => r.resume().on("end", resolve)));
+      }
+      const { port } = new URL(base);
+      await new Promise((resolve) => require("node:net").connect(Number(port), "127.0.0.1").end("GET /net HTTP/1.1\\r\\nhost: a\\r\\nconnection: close\\r\\n\\r\\n").resume().on("close", resolve));
+      agent.destroy();
+      console.log(JSON.stringify({ done: true }));`;
+    world = await createWorld({ more: [witness(program)], apiUrl: () => `http://127.0.0.1:${port}` });
+    const key = world.write("caller", witnessSpec());
+    const [replica] = (await world.platform.when(key, (now) => now.ready === 1)).replicas;
+    await says(world, key);
+    expect(seen).toEqual(["/fetch", "/http", "/http", "/net"].map((path) => `${path} ${replica?.address}`));
+    api.closeAllConnections();
+    await new Promise((resolve) => api.close(resolve));
   });
 
   test("wait in vain for a name that does not exist, and are never told so", async () => {

@@ -78,6 +78,7 @@ const base: LocationSpec = {
   gvcVersion: 1,
   type: "standard",
   suspended: false,
+  suspendedLocally: false,
   replicas: 1,
   template: "a",
   containers: [

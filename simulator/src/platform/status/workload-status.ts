@@ -20,7 +20,9 @@ export function workloadStatus(
   facts: WorkloadFacts,
 ): { status: JsonObject; health: JsonObject } {
   const { org, gvc = "", name } = facts.key;
-  const replicas = states.flatMap((state) => state.replicas.filter(isLive));
+  const replicas = states
+    .flatMap((state) => state.replicas.filter(isLive))
+    .filter((replica) => replica.blockedBy?.kind !== "quota");
   const ready = replicas.filter(isReady);
   const active = states.filter(({ spec }) => spec !== undefined && !spec.suspended && spec.replicas > 0);
   const readyLocations = active.filter(

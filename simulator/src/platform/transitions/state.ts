@@ -12,6 +12,8 @@ export interface LocationState {
   processedVersion: number;
   /** When the document was last looked at. */
   processedAt: number;
+  /** How often the location's own options went from not suspended to suspended. */
+  localSuspends: number;
   /** The newest generation; older ones live on as numbers in the replicas that still drain. */
   generation: Generation | undefined;
   generations: number;
@@ -83,6 +85,7 @@ export function newLocation(workload: string, location: string): LocationState {
     expectedVersion: 0,
     processedVersion: 0,
     processedAt: 0,
+    localSuspends: 0,
     generation: undefined,
     generations: 0,
     replicas: [],

@@ -165,6 +165,7 @@ function wanted(state: LocationState, spec: LocationSpec, suspendMovesVersion: b
     before.suspended !== spec.suspended;
   if (suspendMovesVersion || !onlySuspend) state.expectedVersion = spec.workloadVersion;
   state.processedVersion = spec.workloadVersion;
+  if (spec.suspendedLocally && before?.suspendedLocally !== true) state.localSuspends += 1;
   state.spec = spec;
   // A write that changes no template rolls nothing: what runs simply goes by the newer version from now on.
   // What a suspend is about to end keeps the version that it was made by.
