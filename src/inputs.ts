@@ -39,8 +39,15 @@ export const withoutEcho = (problems: readonly Problem[], secrets: readonly stri
     return rest;
   });
 
-/** All the problems in one error that the engine can show by property. */
-export function argumentError(component: string, problems: readonly Problem[]): Error {
+/**
+ * All the problems in one error that the engine can show by property. `thrownBy` is the constructor that the user
+ * called: the stack then is that one line of the program.
+ */
+export function argumentError(
+  component: string,
+  problems: readonly Problem[],
+  thrownBy?: CallableFunction,
+): Error {
   const lines = problems.map(formatProblem);
   const errors = problems.map((found, index) => {
     const propertyPath = formatPath([found.variable, ...found.path]);
@@ -50,5 +57,12 @@ export function argumentError(component: string, problems: readonly Problem[]): 
     `ScaleToZeroTcp "${component}" can't work like this:`,
     ...lines.map((line) => `  ${line}`),
   ];
-  return new pulumi.InputPropertiesError({ message: message.join("\n"), errors });
+  const error = new pulumi.InputPropertiesError({ message: message.join("\n"), errors });
+  // An unhandled error is printed with all that it holds, which would say everything a second time.
+  Object.defineProperty(error, Symbol.for("nodejs.util.inspect.custom"), { value: () => error.stack });
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = thrownBy === undefined ? 0 : 1;
+  Error.captureStackTrace(error, thrownBy as (...args: unknown[]) => unknown);
+  Error.stackTraceLimit = limit;
+  return error;
 }

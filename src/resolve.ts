@@ -56,7 +56,7 @@ export function resolveArgs(
     ...checkArgs(name, plain as unknown as PlainArgs).filter(({ variable }) => !unjudged.has(variable)),
     ...(pulumi.Output.isInstance(extra) || extra instanceof Promise ? [] : checkExtraEnv(extra)),
   ];
-  if (early.length > 0) throw argumentError(name, early);
+  if (early.length > 0) throw argumentError(name, early, component.constructor as CallableFunction);
 
   const settled = (known: PlainArgs, secrets: readonly string[]): Settings => {
     const problems = checkArgs(name, known);

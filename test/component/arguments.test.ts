@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import * as pulumi from "@pulumi/pulumi";
 import { beforeEach, describe, expect, it } from "vitest";
 import { ScaleToZeroTcp, type ScaleToZeroTcpArgs } from "../../src/index.ts";
@@ -280,6 +281,20 @@ describe("a plain argument is refused where it was written", () => {
     const args = change === undefined ? undefined : { ...simple, ...(change as object) };
     expect(refusals(args)).toEqual(expected);
     expect(registered.filter(({ type }) => type.startsWith("cpln:"))).toEqual([]);
+  });
+
+  it("is printed as what is wrong and the line that asked for it", () => {
+    let printed = "";
+    try {
+      new ScaleToZeroTcp("sftp", { ...simple, idleHold: "300" });
+    } catch (error) {
+      printed = inspect(error);
+    }
+    const [title, problem, at, ...more] = printed.split("\n");
+    expect(title).toBe('Error: ScaleToZeroTcp "sftp" can\'t work like this:');
+    expect(problem).toBe('  idleHold: needs a unit, such as 300s or 300m (got "300")');
+    expect(at).toContain("arguments.test.ts");
+    expect(more).toEqual([]);
   });
 
   it("more ports than fit a variable", () => {
