@@ -122,7 +122,6 @@ export async function startSimulator(
     url: apiUrl,
   };
   server = new ApiServer({ context, faults, recorder }, { host, port });
-  await server.listen();
   const listening = server;
   const deployerToken = tokens.create({
     org,
@@ -140,6 +139,7 @@ export async function startSimulator(
   };
   const dispose = (): Promise<void> => (disposed ??= end());
   try {
+    await listening.listen();
     await platform.start?.();
   } catch (error) {
     await dispose();

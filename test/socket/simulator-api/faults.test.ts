@@ -184,6 +184,12 @@ describe("the API", () => {
     expect((await api.get(item)).status).toBe(200);
   });
 
+  it("cannot listen where somebody else does, and says so", async () => {
+    const { api } = await setUp();
+    const port = Number(new URL(api.simulator.apiUrl).port);
+    await expect(startApi({ port })).rejects.toThrow("EADDRINUSE");
+  });
+
   it("leaves nothing behind when disposed, not even what it held", async () => {
     const { api, faults, suspended } = await setUp();
     const stop = faults.stopAt(patches, "received");

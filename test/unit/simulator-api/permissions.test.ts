@@ -1,3 +1,7 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { newResource } from "../../../simulator/src/api/envelope.ts";
 import { loadKinds } from "../../../simulator/src/api/load-kinds.ts";
@@ -218,5 +222,17 @@ describe("what can be granted", () => {
       "secret",
       "workload",
     ]);
+  });
+
+  it("grows by a file, and by nothing else", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "kinds-"));
+    try {
+      const permissions = { items: [], implied: {} };
+      const kind = { kind: "volumeset", scope: "gvc", permissions, fields: {} };
+      await writeFile(join(folder, "volumeset.ts"), `export const kind = ${JSON.stringify(kind)};`);
+      expect((await loadKinds(pathToFileURL(`${folder}/`))).get("volumeset")).toEqual(kind);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });

@@ -29,6 +29,7 @@ export function create(kind: ResourceKind, home: Home, request: Request, context
     need: () => createNeed(key),
     plan: (principal) => {
       const body = readBody(kind, request);
+      checkIdentity(body, key, undefined, context);
       if (context.store.get(key)) throw conflict(`${selfLink(key)} already exists`);
       return planWrite(kind, key, body, undefined, principal, request, context);
     },
@@ -104,7 +105,9 @@ function checkIdentity(
   context: ApiContext,
 ): void {
   if (body.name !== undefined && body.name !== key.name) throw invalid('"name" cannot be changed');
-  if (body.gvc !== undefined && body.gvc !== key.gvc) throw invalid(`"gvc" must be [${key.gvc}]`);
+  if (body.gvc !== undefined && body.gvc !== key.gvc) {
+    throw invalid(key.gvc === undefined ? '"gvc" is not allowed' : `"gvc" must be [${key.gvc}]`);
+  }
   const { version } = body;
   if (version === undefined || version === null || !before || Number(version) === before.version) return;
   const message = `version ${String(version)} of ${selfLink(key)} is stale: it is at ${before.version}`;
