@@ -1,0 +1,20 @@
+//! Moves the bytes of spliced sessions between two sockets each, on one thread, without copying them.
+//!
+//! `Plane` is the handle that any thread may use; `engine` is the thread. A `pair` is one session: two ends and two
+//! `flow`s, one a direction. `ledger` gives out ids and holds the counters that both sides of the house read.
+
+#![deny(unsafe_code)]
+
+mod engine;
+mod flow;
+mod ledger;
+mod outcome;
+mod pair;
+mod pipes;
+mod plane;
+mod watch;
+mod wire;
+
+pub use ledger::Counts;
+pub use outcome::{Ended, Reason};
+pub use plane::{KeepAlive, Listener, Options, Plane, Stats};
