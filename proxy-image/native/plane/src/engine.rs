@@ -144,7 +144,7 @@ impl<L: Listener> Engine<L> {
         }
         for slot in 0..self.pairs.len() {
             if let Some(pair) = self.pairs[slot].take() {
-                self.finish(pair, Verdict::of(Reason::Cut));
+                self.finish(*pair, Verdict::of(Reason::Cut));
             }
         }
     }
@@ -254,11 +254,11 @@ impl<L: Listener> Engine<L> {
         if live(&mut self.pairs, id).is_some()
             && let Some(pair) = self.pairs[slot_of(id)].take()
         {
-            self.finish(pair, verdict);
+            self.finish(*pair, verdict);
         }
     }
 
-    fn finish(&mut self, pair: Box<Pair>, verdict: Verdict) {
+    fn finish(&mut self, pair: Pair, verdict: Verdict) {
         for side in Side::BOTH {
             // Closing is not enough: it would stay registered for as long as a duplicate of the descriptor is open,
             // and whoever handed it over may not have closed theirs yet.

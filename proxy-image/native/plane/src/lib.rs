@@ -18,3 +18,4 @@ mod wire;
 pub use ledger::Counts;
 pub use outcome::{Ended, Reason};
 pub use plane::{KeepAlive, Listener, Options, Plane, Stats};
+pub use rustix::io::Errno;
