@@ -71,7 +71,7 @@ function startProcess(context: ContainerContext, spec: ProcessSpec): RunningCont
     const finish = (exit: ContainerExit) => {
       killGroup(child);
       running.delete(child);
-      ended.resolve(exit);
+      void groupGone(child).then(() => ended.resolve(exit));
     };
     child.once("error", (error) => {
       context.log("stderr", String(error));
@@ -131,6 +131,24 @@ function killGroup(child: ChildProcess): void {
     process.kill(-child.pid, "SIGKILL");
   } catch {
     // The group is gone.
+  }
+}
+
+const groupLooks = 40;
+const groupLookMs = 5;
+
+/**
+ * What a process had started dies a moment after it: the kernel tells nobody when, so this looks. Not for ever, since
+ * a dead process that its new parent never collects still counts.
+ */
+async function groupGone(child: ChildProcess): Promise<void> {
+  for (let look = 0; look < groupLooks && child.pid !== undefined; look += 1) {
+    try {
+      process.kill(-child.pid, 0);
+    } catch {
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, groupLookMs));
   }
 }
 

@@ -1,6 +1,7 @@
 export type { BootDelays, BootHold, BootPoint } from "./boot.ts";
 export type { Failure, FailureKind } from "./failures.ts";
-export { createPlatform, LocalPlatform, UnknownReplica } from "./platform.ts";
+export { UnknownReplica } from "./fleet.ts";
+export { createPlatform, LocalPlatform } from "./platform.ts";
 export {
   type LogLine,
   type MuteBehaviour,

@@ -2,17 +2,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryEnforcement } from "../images/memory-limit.ts";
-import type { JsonObject, Platform, Resource, ResourceChange, ResourceKey } from "../model.ts";
+import type { JsonObject, Platform, ResourceChange, ResourceKey } from "../model.ts";
 import { AddressBlock } from "../network/addresses.ts";
 import type { MeshScope } from "../network/mesh.ts";
 import { serveNames } from "../network/name-server.ts";
-import { readName } from "../network/names.ts";
-import { type ConnectionFilter, type RecordedConnection, Recorder } from "../network/recorder.ts";
+import { type ConnectionFilter, type RecordedConnection, Recorder, sameKey } from "../network/recorder.ts";
 import type { BootDelays, BootHold, BootPoint } from "./boot.ts";
 import type { PlatformContext } from "./context.ts";
-import { WorkloadControls } from "./controls.ts";
 import type { Failure } from "./failures.ts";
-import type { LocationRuntime } from "./location.ts";
+import { Fleet, UnknownReplica } from "./fleet.ts";
 import {
   type LogLine,
   type MuteBehaviour,
@@ -22,9 +20,8 @@ import {
 } from "./settings.ts";
 import { snapshotOf, type WorkloadSnapshot } from "./snapshot.ts";
 import { Callers } from "./tokens.ts";
-import { isLive, type Replica } from "./transitions/state.ts";
+import { isLive } from "./transitions/state.ts";
 import { Watchers } from "./watchers.ts";
-import { WorkloadRuntime } from "./workload.ts";
 
 const keptLogLines = 2000;
 const whenTimeoutMs = 20_000;
@@ -34,13 +31,6 @@ const memoryWords = {
   watch: "memory limits are enforced by looking twice a second: no cgroup of version 2 is writable here",
   none: "memory limits are not enforced on this machine",
 };
-
-export class UnknownReplica extends Error {
-  constructor(replica: string, location: string) {
-    super(`replica ${replica} does not exist in location ${location}`);
-    this.name = "UnknownReplica";
-  }
-}
 
 export function createPlatform(options: PlatformOptions): LocalPlatform {
   return new LocalPlatform(options);
@@ -52,11 +42,8 @@ export class LocalPlatform implements Platform {
   readonly switches: PlatformSwitches;
   readonly #options: PlatformOptions;
   readonly #callers = new Callers();
-  readonly #recorder = new Recorder((key) => this.#watchers.changed(idOf(key)));
-  readonly #workloads = new Map<string, WorkloadRuntime>();
-  readonly #leaving = new Set<WorkloadRuntime>();
-  readonly #controls = new Map<string, WorkloadControls>();
-  readonly #keys = new Map<string, ResourceKey>();
+  readonly #recorder = new Recorder((key) => this.#watchers.changed(key));
+  readonly #fleet = new Fleet((key) => this.#watchers.changed(key));
   readonly #watchers: Watchers<WorkloadSnapshot>;
   readonly #logs: LogLine[] = [];
   readonly #unsubscribe: () => void;
@@ -68,7 +55,7 @@ export class LocalPlatform implements Platform {
   constructor(options: PlatformOptions) {
     this.#options = options;
     this.switches = { ...strictSwitches, ...options.switches };
-    this.#watchers = new Watchers((id) => this.#snapshot(id));
+    this.#watchers = new Watchers((key) => this.snapshot(key));
     this.#unsubscribe = options.store.subscribe((change) => this.#onChange(change));
   }
 
@@ -85,7 +72,7 @@ export class LocalPlatform implements Platform {
       scratch,
       log: (line) => this.#log(line),
     };
-    serveNames(block.claim, (name, caller) => this.#resolve(name, caller));
+    serveNames(block.claim, (name, caller) => this.resolve(name, caller));
     this.#phase = "running";
     for (const change of this.#early.splice(0)) this.#onChange(change);
   }
@@ -95,7 +82,7 @@ export class LocalPlatform implements Platform {
     if (this.#phase === "disposed") return;
     this.#phase = "disposed";
     this.#unsubscribe();
-    await Promise.all([...this.#workloads.values(), ...this.#leaving].map((workload) => workload.dispose()));
+    await this.#fleet.dispose();
     this.#watchers.dispose();
     await this.#context?.block.release();
     if (this.#context !== undefined) await rm(this.#context.scratch, { recursive: true, force: true });
@@ -114,22 +101,22 @@ export class LocalPlatform implements Platform {
   // What the API asks.
 
   workloadStatus(key: ResourceKey): { status: JsonObject; health: JsonObject } {
-    return this.#workloads.get(idOf(key))?.answers().workload ?? { status: {}, health: {} };
+    return this.#fleet.find(key)?.answers().workload ?? { status: {}, health: {} };
   }
 
   deployments(key: ResourceKey): JsonObject[] {
-    return this.#workloads.get(idOf(key))?.answers().deployments ?? [];
+    return this.#fleet.find(key)?.answers().deployments ?? [];
   }
 
   replicas(key: ResourceKey, location: string): string[] {
-    const place = this.#workloads.get(idOf(key))?.locations.get(location);
+    const place = this.#fleet.find(key)?.locations.get(location);
     return (place?.state.replicas ?? [])
       .filter((replica) => replica.blockedBy?.kind !== "quota" && replica.phase !== "killed")
       .map((replica) => replica.name);
   }
 
   stopReplica(key: ResourceKey, location: string, replica: string): void {
-    const { place, found } = this.#find(key, location, replica);
+    const { place, found } = this.#fleet.replica(key, location, replica);
     place.dispatch({ type: "stop-replica", replica: found.id });
   }
 
@@ -145,26 +132,24 @@ export class LocalPlatform implements Platform {
     fits: (snapshot: WorkloadSnapshot) => boolean,
     timeoutMs = whenTimeoutMs,
   ): Promise<WorkloadSnapshot> {
-    this.#keys.set(idOf(key), key);
     const describe = ({ replicas, version }: WorkloadSnapshot) => JSON.stringify({ version, replicas });
-    const seen = await this.#watchers.when(idOf(key), fits, { ms: timeoutMs, describe });
-    await this.#workloads.get(idOf(key))?.network.settled();
+    const seen = await this.#watchers.when(key, fits, { ms: timeoutMs, describe });
+    await this.#fleet.find(key)?.network.settled();
     return seen;
   }
 
   snapshot(key: ResourceKey): WorkloadSnapshot {
-    this.#keys.set(idOf(key), key);
-    return this.#snapshot(idOf(key));
+    return snapshotOf(key, this.#fleet.findLast(key), this.#recorder);
   }
 
   /** Every mesh address and load balancer listens as documents have it now. */
   async settled(): Promise<void> {
-    await Promise.all([...this.#workloads.values()].map((workload) => workload.network.settled()));
+    await Promise.all(this.#fleet.all().map((workload) => workload.network.settled()));
   }
 
   /** Everything of a replica ends at once, and another takes its place. Without a name: the first live one. */
   killReplica(key: ResourceKey, options: { location?: string; replica?: string } = {}): void {
-    for (const place of this.#runtime(key).locations.values()) {
+    for (const place of this.#fleet.get(key).locations.values()) {
       if (options.location !== undefined && place.name !== options.location) continue;
       const found = place.state.replicas.find((item) =>
         options.replica === undefined ? isLive(item) : item.name === options.replica,
@@ -179,29 +164,29 @@ export class LocalPlatform implements Platform {
 
   /** Delays of boots from now on. */
   setBoot(key: ResourceKey, delays: BootDelays): void {
-    this.#control(key).boot.delays = delays;
+    this.#fleet.controls(key).boot.delays = delays;
   }
 
   /** Boots stop at a named point until released. */
   holdBoot(key: ResourceKey, point: BootPoint = "start"): BootHold {
-    return this.#control(key).boot.hold(point);
+    return this.#fleet.controls(key).boot.hold(point);
   }
 
   /** Makes a workload fail to come up, or fall over, until cleared. */
   fail(key: ResourceKey, failure: Failure, location?: string): void {
-    this.#control(key).setFailure(failure, location);
-    this.#workloads.get(idOf(key))?.failureChanged(location);
+    this.#fleet.controls(key).setFailure(failure, location);
+    this.#fleet.find(key)?.failureChanged(location);
   }
 
   clear(key: ResourceKey, location?: string): void {
-    this.#control(key).setFailure(undefined, location);
-    this.#workloads.get(idOf(key))?.failureChanged(location);
+    this.#fleet.controls(key).setFailure(undefined, location);
+    this.#fleet.find(key)?.failureChanged(location);
   }
 
   /** How the mesh behaves towards this one workload while nothing of it is ready; `undefined`: as all do. */
   setMute(key: ResourceKey, behaviour: MuteBehaviour | undefined): void {
-    this.#control(key).mute = behaviour;
-    this.#workloads.get(idOf(key))?.changed();
+    this.#fleet.controls(key).mute = behaviour;
+    this.#fleet.find(key)?.changed();
   }
 
   /** Where clients of a direct load balancer connect to. Settles when it listens. */
@@ -210,7 +195,7 @@ export class LocalPlatform implements Platform {
     externalPort: number,
     location?: string,
   ): Promise<{ host: string; port: number }> {
-    const workload = this.#runtime(key);
+    const workload = this.#fleet.get(key);
     await workload.network.settled();
     const open = workload.network
       .openBalancers()
@@ -223,14 +208,14 @@ export class LocalPlatform implements Platform {
 
   /** The address behind a workload's name, as its neighbours see it. */
   meshAddress(key: ResourceKey, scope: MeshScope = {}): string {
-    const address = this.#runtime(key).network.address(scope);
+    const address = this.#fleet.get(key).network.address(scope);
     if (address === undefined) throw new Error(`${key.name} has no such mesh address`);
     return address;
   }
 
   /** What a name leads to from an address; `undefined`: nobody answers. */
   resolve(name: string, callerAddress: string): string | undefined {
-    return this.#resolve(name, callerAddress);
+    return this.#fleet.resolve(name, this.#callers.at(callerAddress)?.workload);
   }
 
   /**
@@ -248,105 +233,12 @@ export class LocalPlatform implements Platform {
   }
 
   logs(key: ResourceKey): LogLine[] {
-    return this.#logs.filter((line) => idOf(line.workload) === idOf(key));
+    return this.#logs.filter((line) => sameKey(line.workload, key));
   }
 
   #onChange(change: ResourceChange): void {
-    if (this.#phase === "disposed") return;
-    if (this.#phase === "new") return void this.#early.push(change);
-    if (change.key.kind === "workload") this.#workloadChanged(change);
-    if (change.key.kind === "gvc") this.#gvcChanged(change.key);
-    // What a missing secret kept from starting is tried again when a secret, or the right to it, may be there.
-    if (["secret", "policy", "identity"].includes(change.key.kind)) this.#retryAfterSecrets(change.key.org);
-  }
-
-  #workloadChanged({ key, after }: ResourceChange): void {
-    const id = idOf(key);
-    this.#keys.set(id, key);
-    const runtime = this.#workloads.get(id);
-    if (after === undefined) {
-      if (runtime !== undefined) this.#leave(id, runtime);
-      return;
-    }
-    if (runtime !== undefined && runtime.document.id !== after.id) this.#leave(id, runtime);
-    const current = this.#workloads.get(id) ?? this.#arrive(id, key, after);
-    current.update(after);
-  }
-
-  #arrive(id: string, key: ResourceKey, document: Resource): WorkloadRuntime {
-    const runtime = new WorkloadRuntime(key, document, this.#control(key), this.#running(), () => {
-      if (runtime.phase === "gone") this.#leaving.delete(runtime);
-      this.#watchers.changed(id);
-    });
-    this.#workloads.set(id, runtime);
-    return runtime;
-  }
-
-  #leave(id: string, runtime: WorkloadRuntime): void {
-    this.#workloads.delete(id);
-    this.#leaving.add(runtime);
-    void runtime.leave();
-  }
-
-  #gvcChanged(gvc: ResourceKey): void {
-    for (const runtime of this.#workloads.values()) {
-      if (runtime.key.org === gvc.org && runtime.key.gvc === gvc.name) runtime.update(runtime.document);
-    }
-  }
-
-  #retryAfterSecrets(org: string): void {
-    for (const runtime of this.#workloads.values()) {
-      if (runtime.key.org !== org) continue;
-      for (const place of runtime.locations.values()) {
-        const waits = place.state.replicas.some((item) => item.blockedBy?.kind === "secret-missing");
-        if (waits) place.dispatch({ type: "unblocked" });
-      }
-    }
-  }
-
-  #resolve(name: string, callerAddress: string): string | undefined {
-    const caller = this.#callers.at(callerAddress);
-    for (const { workload, gvc, location, index } of readName(name, caller?.workload.gvc)) {
-      const org = caller?.workload.org;
-      for (const runtime of this.#workloads.values()) {
-        const { key } = runtime;
-        if (key.name !== workload || key.gvc !== gvc || (org !== undefined && key.org !== org)) continue;
-        const scope = {
-          ...(location === undefined ? {} : { location }),
-          ...(index === undefined ? {} : { index }),
-        };
-        const address = runtime.network.address(scope);
-        if (address !== undefined) return address;
-      }
-    }
-    return undefined;
-  }
-
-  #snapshot(id: string): WorkloadSnapshot {
-    const key = this.#keys.get(id);
-    if (key === undefined) throw new Error(`nobody has spoken of ${id}`);
-    const runtime = this.#workloads.get(id) ?? [...this.#leaving].find((item) => idOf(item.key) === id);
-    return snapshotOf(key, runtime, this.#recorder);
-  }
-
-  #find(key: ResourceKey, location: string, replica: string): { place: LocationRuntime; found: Replica } {
-    const place = this.#workloads.get(idOf(key))?.locations.get(location);
-    const found = place?.state.replicas.find((item) => item.name === replica && isLive(item));
-    if (place === undefined || found === undefined) throw new UnknownReplica(replica, location);
-    return { place, found };
-  }
-
-  #control(key: ResourceKey): WorkloadControls {
-    const id = idOf(key);
-    const controls = this.#controls.get(id) ?? new WorkloadControls();
-    this.#controls.set(id, controls);
-    return controls;
-  }
-
-  #runtime(key: ResourceKey): WorkloadRuntime {
-    const runtime = this.#workloads.get(idOf(key));
-    if (runtime === undefined) throw new Error(`there is no workload ${idOf(key)}`);
-    return runtime;
+    if (this.#phase === "new") this.#early.push(change);
+    else if (this.#phase === "running") this.#fleet.documentChanged(change, this.#running());
   }
 
   #running(): PlatformContext {
@@ -359,8 +251,4 @@ export class LocalPlatform implements Platform {
     if (this.#logs.length > keptLogLines) this.#logs.shift();
     this.#options.onLog?.(line);
   }
-}
-
-function idOf(key: ResourceKey): string {
-  return `${key.org}/${key.gvc ?? ""}/${key.name}`;
 }

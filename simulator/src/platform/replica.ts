@@ -1,15 +1,12 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { ContainerContext } from "../images/catalogue.ts";
 import type { ResourceKey } from "../model.ts";
 import type { Relay } from "../network/relay.ts";
 import type { BootControl } from "./boot.ts";
 import { ContainerRunner } from "./container.ts";
+import { containerContext } from "./container-context.ts";
 import type { PlatformContext } from "./context.ts";
-import { assembleEnvironment, documentEnvironment, type InjectedFacts } from "./environment.ts";
+import { documentEnvironment } from "./environment.ts";
 import { blocksStart, type Failure } from "./failures.ts";
-import { object, text } from "./json.ts";
-import { secretReference, secretValue } from "./secrets.ts";
 import type { ContainerSpec } from "./spec.ts";
 import type { PlatformEvent } from "./transitions/events.ts";
 import type { Replica } from "./transitions/state.ts";
@@ -197,75 +194,18 @@ export class ReplicaRunner {
     );
   }
 
-  async #containerContext(spec: ContainerSpec): Promise<ContainerContext> {
-    const { options } = this.#context;
-    const { key, location } = this.#host;
+  #containerContext(spec: ContainerSpec): Promise<ContainerContext> {
     const own = this.#documentEnvironment(spec);
-    const scratch = this.#folder("replicas", this.id, spec.name);
-    await mkdir(scratch, { recursive: true });
-    return {
-      workload: key,
-      location,
-      replica: this.#replica.name,
-      container: spec.name,
-      image: spec.image,
-      address: this.address,
-      ports: spec.ports.map((port) => port.number),
-      env: assembleEnvironment(spec, this.#facts(spec), own.kind === "complete" ? own.env : {}),
-      args: spec.args,
-      memoryBytes: options.memoryLimits === "off" ? 0 : spec.memoryBytes,
-      scratch,
-      volumes: await this.#volumes(spec, scratch),
-      clock: options.clock,
-      log: (stream, line) => this.#log(spec.name, stream, line),
-      ...(spec.command === undefined ? {} : { command: spec.command }),
-      ...(spec.workingDir === undefined ? {} : { workingDir: spec.workingDir }),
-    };
-  }
-
-  #facts(spec: ContainerSpec): InjectedFacts {
-    const { options, block } = this.#context;
-    const { key, location } = this.#host;
-    const gvc = options.store.get({ org: key.org, kind: "gvc", name: key.gvc ?? "" });
-    return {
-      workload: key,
-      location,
-      replica: this.#replica.name,
+    return containerContext(spec, this.#context, {
+      key: this.#host.key,
+      location: this.#host.location,
+      replica: this.#replica,
       address: this.address,
       token: this.#token,
-      apiUrl: options.apiUrl(),
       globalEndpoint: this.#host.globalEndpoint(),
-      gvcAlias: text(object(gvc).alias) ?? key.gvc ?? "",
-      workloadVersion: this.#replica.workloadVersion,
-      isFirstContainer: this.#replica.spec.containers[0]?.name === spec.name,
-      type: this.#replica.spec.type,
-      nameServer: block.nameServer,
-    };
-  }
-
-  /** A volume set outlives its replicas; a secret is a file; anything else is empty and goes with the replica. */
-  async #volumes(spec: ContainerSpec, scratch: string): Promise<Record<string, string>> {
-    const volumes: Record<string, string> = {};
-    for (const [position, { uri, path }] of spec.volumes.entries()) {
-      const set = /^cpln:\/\/volumeset\/(.+)$/.exec(uri)?.[1];
-      const place =
-        set === undefined
-          ? join(scratch, `volume-${position}`)
-          : this.#folder("volumes", set, String(this.#replica.index));
-      volumes[path] = place;
-      const secret = secretReference(uri);
-      if (secret === undefined) {
-        await mkdir(place, { recursive: true });
-        continue;
-      }
-      await writeFile(place, secretValue(this.#context.options.store, this.#host.key.org, secret) ?? "");
-    }
-    return volumes;
-  }
-
-  #folder(...parts: string[]): string {
-    const { org, gvc = "", name } = this.#host.key;
-    return join(this.#context.scratch, org, gvc, name, this.#host.location, ...parts);
+      env: own.kind === "complete" ? own.env : {},
+      log: (stream, line) => this.#log(spec.name, stream, line),
+    });
   }
 
   #say(container: string, line: string): void {

@@ -1,24 +1,37 @@
-/** Waits for a condition on something that tells when it may have changed. No polling, no sleeping. */
-export class Watchers<T> {
-  readonly #watchers = new Set<{ id: string; look: () => void; fail: (error: Error) => void }>();
-  readonly #read: (id: string) => T;
+import type { ResourceKey } from "../model.ts";
+import { sameKey } from "../network/recorder.ts";
 
-  constructor(read: (id: string) => T) {
+interface Watcher {
+  key: ResourceKey;
+  look(): void;
+  fail(error: Error): void;
+}
+
+/** Waits for a condition on a workload, which tells when it may have changed. No polling, no sleeping. */
+export class Watchers<T> {
+  readonly #watchers = new Set<Watcher>();
+  readonly #read: (key: ResourceKey) => T;
+
+  constructor(read: (key: ResourceKey) => T) {
     this.#read = read;
   }
 
   /** Settles with the first value that fits, the present one included. */
   when(
-    id: string,
+    key: ResourceKey,
     fits: (value: T) => boolean,
     timeout: { ms: number; describe: (value: T) => string },
   ): Promise<T> {
     return new Promise((resolve, reject) => {
-      const watcher = {
-        id,
+      const finish = () => {
+        clearTimeout(timer);
+        this.#watchers.delete(watcher);
+      };
+      const watcher: Watcher = {
+        key,
         look: () => {
           try {
-            const value = this.#read(id);
+            const value = this.#read(key);
             if (!fits(value)) return;
             finish();
             resolve(value);
@@ -27,27 +40,23 @@ export class Watchers<T> {
             reject(error);
           }
         },
-        fail: (error: Error) => {
+        fail: (error) => {
           finish();
           reject(error);
         },
       };
       const timer = setTimeout(() => {
         watcher.fail(
-          new Error(`not seen within ${timeout.ms} ms; last: ${timeout.describe(this.#read(id))}`),
+          new Error(`not seen within ${timeout.ms} ms; last: ${timeout.describe(this.#read(key))}`),
         );
       }, timeout.ms);
-      const finish = () => {
-        clearTimeout(timer);
-        this.#watchers.delete(watcher);
-      };
       this.#watchers.add(watcher);
       watcher.look();
     });
   }
 
-  changed(id: string): void {
-    for (const watcher of [...this.#watchers]) if (watcher.id === id) watcher.look();
+  changed(key: ResourceKey): void {
+    for (const watcher of [...this.#watchers]) if (sameKey(watcher.key, key)) watcher.look();
   }
 
   dispose(): void {
