@@ -137,13 +137,13 @@ export interface ScaleToZeroTcpArgs {
 
   /**
    * How long the platform lets an old replica live after it was told to stop, in seconds. Default 90, the
-   * platform's own; 20-900. Set it to the longest transfer that a rollout must not cut. An old replica is paid for
+   * platform's own; 5-900. Set it to the longest transfer that a rollout must not cut. An old replica is paid for
    * until its sessions have ended.
    */
   terminationGracePeriodSeconds?: pulumi.Input<number>;
   /**
-   * How long a proxy that was told to stop waits for its sessions. Default: the grace less 15 s, which the platform
-   * takes itself (`75s`).
+   * How long a proxy that was told to stop waits for its sessions. Default: the grace less the 15 s that the
+   * platform's own shutdown takes (`75s`), or half of a short grace.
    */
   drainTimeout?: pulumi.Input<string>;
 

@@ -7,7 +7,7 @@ import { isInternal, mappingsOf, type PlainArgs, type RawMapping } from "./plain
 import { listensOf, renderSettings } from "./proxy-settings";
 import { proxyImageRepository } from "./version";
 
-const GRACE_SECONDS = { min: 20, max: 900 };
+const GRACE_SECONDS = { min: 5, max: 900 };
 const MAX_CIDRS = 250;
 const CIDR =
   /^(?:\d{1,3}(?:\.\d{1,3}){3}(?:\/(?:[12]?\d|3[0-2]))?|[0-9a-fA-F:]*:[0-9a-fA-F:.]*(?:\/\d{1,3})?)$/;

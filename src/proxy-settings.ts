@@ -1,5 +1,6 @@
 import { type Advice, advise } from "./contract/advice";
 import { allSettings, SETTINGS } from "./contract/catalogue";
+import { drainWithin } from "./contract/drain";
 import { oversized, parseEnvironment, renderEnvironment } from "./contract/environment";
 import { assignListen } from "./contract/ports";
 import type { Problem } from "./contract/problems";
@@ -10,9 +11,6 @@ import {
   type PlainArgs,
   type RawMapping,
 } from "./plain-args";
-
-/** What the platform's own shutdown takes of the grace: the load balancer's withdrawal and a margin. */
-const GRACE_MARGIN_SECONDS = 15;
 
 /** Stand-ins for what the platform injects: the proxy's parser wants them, and nothing of them is rendered. */
 const INJECTED = { CPLN_ENDPOINT: "http://api.cpln.io", CPLN_ORG: "org", CPLN_TOKEN: "token" };
@@ -53,7 +51,7 @@ function spell(args: PlainArgs): Record<string, string | undefined> {
   }
   const grace = args.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
   env.OWN_GRACE = `${grace}s`;
-  env.DRAIN_TIMEOUT = asText(args.drainTimeout) ?? `${grace - GRACE_MARGIN_SECONDS}s`;
+  env.DRAIN_TIMEOUT = asText(args.drainTimeout) ?? `${drainWithin(grace * 1000)}ms`;
   env.TARGET_1 = JSON.stringify(target);
   return env;
 }

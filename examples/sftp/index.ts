@@ -31,7 +31,12 @@ const sftp = new cpln.Workload(
         readinessProbe: { tcpSocket: { port: 2222 } },
       },
     ],
-    options: { autoscaling: { metric: "disabled", minScale: 1, maxScale: 1 }, capacityAi: false },
+    // Made suspended: it costs nothing until the first client comes.
+    options: {
+      suspend: true,
+      autoscaling: { metric: "disabled", minScale: 1, maxScale: 1 },
+      capacityAi: false,
+    },
     firewallSpec: {
       // Closed to the world; the proxy alone gets in.
       internal: {
@@ -50,6 +55,7 @@ const scaleToZero = new ScaleToZeroTcp("sftp", {
   ports: [{ port: 22, target: 2222 }],
   allow: config.requireObject<string[]>("allow"),
   idleHold: config.require("idleHold"),
+  terminationGracePeriodSeconds: config.requireNumber("terminationGracePeriodSeconds"),
   ...(proxyImage ? { image: proxyImage } : {}),
 });
 

@@ -1,3 +1,4 @@
+import { drainWithin } from "./drain";
 import { formatDuration } from "./durations";
 import type { ProxySettings, TargetSettings } from "./settings";
 
@@ -12,7 +13,7 @@ export interface Advice {
 
 /** What the fastest targets were measured to take from suspended to ready. */
 const FASTEST_WAKE_MS = 10_000;
-/** What the platform's own shutdown takes of the grace before the containers are killed. */
+/** Added to the proxy's own grace before its first suspend. */
 const GRACE_MARGIN_MS = 15_000;
 
 export function advise(settings: Omit<ProxySettings, "platform">): Advice[] {
@@ -20,10 +21,10 @@ export function advise(settings: Omit<ProxySettings, "platform">): Advice[] {
   const advice: Advice[] = settings.targets.flatMap((target, index) =>
     adviseTarget(target, settings).map((each) => ({ ...each, target: index })),
   );
-  if (ownGraceMs !== undefined && drainTimeoutMs > ownGraceMs - GRACE_MARGIN_MS) {
+  if (ownGraceMs !== undefined && drainTimeoutMs > drainWithin(ownGraceMs)) {
     const text =
-      `sessions are to drain for ${formatDuration(drainTimeoutMs)}, but the platform ends them after ` +
-      `${formatDuration(ownGraceMs)} less the ${formatDuration(GRACE_MARGIN_MS)} that it needs itself`;
+      `sessions are to drain for ${formatDuration(drainTimeoutMs)}, but of the grace of ` +
+      `${formatDuration(ownGraceMs)} the platform's own shutdown leaves ${formatDuration(drainWithin(ownGraceMs))}`;
     advice.push({ setting: "DRAIN_TIMEOUT", text });
   }
   return advice;

@@ -29,7 +29,7 @@ it.each<[Partial<ScaleToZeroTcpArgs>, string[]]>([
   [
     { terminationGracePeriodSeconds: 60, drainTimeout: "60s" },
     [
-      "drainTimeout: sessions are to drain for 1m, but the platform ends them after 1m less the 15s that it needs itself",
+      "drainTimeout: sessions are to drain for 1m, but of the grace of 1m the platform's own shutdown leaves 45s",
     ],
   ],
   [

@@ -157,13 +157,13 @@ describe("a plain argument is refused where it was written", () => {
     ],
     [
       "too little grace",
-      { terminationGracePeriodSeconds: 10 },
-      { terminationGracePeriodSeconds: 'must be whole seconds between 20 and 900 (got "10")' },
+      { terminationGracePeriodSeconds: 4 },
+      { terminationGracePeriodSeconds: 'must be whole seconds between 5 and 900 (got "4")' },
     ],
     [
       "grace as text",
       { terminationGracePeriodSeconds: "90" },
-      { terminationGracePeriodSeconds: 'must be whole seconds between 20 and 900 (got "90")' },
+      { terminationGracePeriodSeconds: 'must be whole seconds between 5 and 900 (got "90")' },
     ],
     [
       "a target with capitals",

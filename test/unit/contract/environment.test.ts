@@ -313,7 +313,7 @@ describe("warnings", () => {
     [
       { OWN_GRACE: "60s" },
       [
-        "DRAIN_TIMEOUT: sessions are to drain for 1m15s, but the platform ends them after 1m less the 15s that it needs itself",
+        "DRAIN_TIMEOUT: sessions are to drain for 1m15s, but of the grace of 1m the platform's own shutdown leaves 45s",
       ],
     ],
     [
