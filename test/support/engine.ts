@@ -1,35 +1,27 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type ConfigMap,
   LocalWorkspace,
   type ProjectSettings,
-  PulumiCommand,
   type PulumiFn,
   type Stack,
 } from "@pulumi/pulumi/automation/index.js";
 import { afterAll } from "vitest";
-import { engineEnv, ensureEngine } from "../../tools/engine/index.ts";
-import { fromRoot } from "../../tools/lib/root.ts";
+import { type EngineSession, localPlugins, openEngineSession } from "../../tools/engine/session.ts";
 import { type Captured, capture } from "../../tools/lib/run.ts";
 
-/**
- * The real engine for the tests of one file: a Pulumi home and a file backend of its own in a temporary folder,
- * the pinned Node first on the PATH, and the local `cpln` provider. The folder goes when the file is done.
- */
-interface Session {
-  dir: string;
-  cli: string;
-  env: Record<string, string>;
-  automation: PulumiCommand;
-}
+/** The real engine for the tests of one file. Its folder goes when the file is done. */
+let session: Promise<EngineSession> | undefined;
 
-let session: Promise<Session> | undefined;
+function openSession(): Promise<EngineSession> {
+  session ??= openEngineSession();
+  return session;
+}
 
 // A hook, because vitest ends its workers by a signal, after which no exit handler runs.
 afterAll(async () => {
-  if (session !== undefined) await rm((await session).dir, { recursive: true, force: true });
+  if (session !== undefined) await (await session).dispose();
 });
 
 /** The engine reads more settings than the SDK declares. */
@@ -39,8 +31,7 @@ export interface TestProject extends ProjectSettings {
 
 /** Settings of a project whose `cpln` is the simulator's provider, found without the PATH. */
 export function projectSettings(project: TestProject): TestProject {
-  const plugins = { providers: [{ name: "cpln", path: fromRoot("simulator", "provider") }] };
-  return { runtime: "nodejs", ...project, ...{ plugins } };
+  return { runtime: "nodejs", ...project, ...{ plugins: localPlugins } };
 }
 
 /** Makes `dir` a Pulumi project. A `main` outside it is an absolute path. */
@@ -107,29 +98,4 @@ export async function pulumiCli(args: readonly string[], options: CliOptions): P
   throw new Error(
     `pulumi ${args.join(" ")}: exit code ${result.code}, not ${expected}\n${result.stdout}${result.stderr}`,
   );
-}
-
-function openSession(): Promise<Session> {
-  session ??= startSession();
-  return session;
-}
-
-async function startSession(): Promise<Session> {
-  const engine = await ensureEngine();
-  const dir = await mkdtemp(join(tmpdir(), "cpln-engine-"));
-  const state = join(dir, "state");
-  await mkdir(state);
-  // The Automation API looks for the engine with, and adds to, this process's own environment: what a developer
-  // has set there for real stacks must not reach a test's.
-  for (const name of Object.keys(process.env)) {
-    if (/^(PULUMI|CPLN)_/.test(name) && name !== "CPLN_CLI") delete process.env[name];
-  }
-  const env = {
-    ...engineEnv(engine),
-    PULUMI_HOME: join(dir, "home"),
-    PULUMI_BACKEND_URL: `file://${state}`,
-    PULUMI_CONFIG_PASSPHRASE: "test",
-  };
-  process.env.PATH = env.PATH;
-  return { dir, cli: join(engine.binDir, "pulumi"), env, automation: await PulumiCommand.get() };
 }
