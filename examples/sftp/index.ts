@@ -28,7 +28,8 @@ const sftp = new cpln.Workload(
         memory: "256Mi",
         ports: [{ number: 2222, protocol: "tcp" }],
         env: { USER_NAME: config.require("user"), PUBLIC_KEY: config.get("publicKey") ?? "" },
-        readinessProbe: { tcpSocket: { port: 2222 } },
+        // Every second of initial delay is a second that each first client waits.
+        readinessProbe: { tcpSocket: { port: 2222 }, initialDelaySeconds: 1, periodSeconds: 1 },
       },
     ],
     // Made suspended: it costs nothing until the first client comes.

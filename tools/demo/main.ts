@@ -3,7 +3,6 @@
  * real SFTP client that uploads to the suspended server through the proxy, the idle-down that follows, and a second
  * `pulumi up` that finds nothing to do. `--keep` leaves it running until Ctrl-C. Exits with 0 if all of it held.
  */
-import { existsSync } from "node:fs";
 import { buildAll } from "../build.ts";
 import { openEngineSession } from "../engine/session.ts";
 import { Narrator } from "./narrator.ts";
@@ -40,10 +39,6 @@ async function run(place: Place, stop: AbortSignal): Promise<void> {
   say.title("An SFTP server that is suspended until somebody connects");
   say.fact("engine", `Pulumi ${engine.version} (${engine.source})`);
   say.fact("platform", `a local Control Plane at ${place.simulator.apiUrl}`);
-  say.fact(
-    "server",
-    existsSync("/usr/sbin/sshd") ? "the machine's own sshd" : "ssh2 from npm: no sshd is installed",
-  );
   say.fact("client", client.description);
 
   const created = await up(place, client, stop);

@@ -1,4 +1,5 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { LocalWorkspace, type Stack } from "@pulumi/pulumi/automation/index.js";
 import { builtInImages } from "../../simulator/src/images/index.ts";
@@ -29,6 +30,8 @@ export interface Place {
 const org = "demo";
 const gvc = "scale-to-zero-sftp";
 const boot = 2_000;
+/** A real sshd serves no users but the machine's. */
+export const user = userInfo().username;
 
 export async function openPlace(session: EngineSession, say: Narrator): Promise<Place> {
   const listeners = new Set<(event: string) => void>();
@@ -57,7 +60,7 @@ export async function openPlace(session: EngineSession, say: Narrator): Promise<
     proxy,
     boot,
     async endpoint() {
-      return { ...(await simulator.platform.endpoint(proxy, 22)), user: "files" };
+      return { ...(await simulator.platform.endpoint(proxy, 22)), user };
     },
     logged: (event, signal) =>
       new Promise((resolve, reject) => {
@@ -97,7 +100,9 @@ async function exampleStack(session: EngineSession, simulator: Simulator<LocalPl
 }
 
 /** The proxy's log, as the demo tells it. */
-const told: Record<string, (line: Record<string, unknown>) => string> = {
+const told: Record<string, (line: Record<string, unknown>) => string | undefined> = {
+  // The component has said the same at preview.
+  settings_warning: () => undefined,
   wake: () => "holds the client and un-suspends the target",
   ready: ({ tookMs }) =>
     `the target itself has answered, ${(Number(tookMs) / 1000).toFixed(1)} s after the wake began`,
@@ -115,8 +120,8 @@ function onLog(line: LogLine, say: Narrator, listeners: Set<(event: string) => v
     return;
   }
   const event = String(entry.event);
-  const text = told[event]?.(entry);
+  const tell = told[event];
+  const text = tell ? tell(entry) : entry.level === "info" ? undefined : line.text;
   if (text) say.line("proxy", text);
-  else if (entry.level === "warn" || entry.level === "error") say.line("proxy", line.text);
   for (const listener of listeners) listener(event);
 }

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { join } from "node:path";
 import type { EngineEvent } from "@pulumi/pulumi/automation/index.js";
-import type { Place } from "./place.ts";
+import { type Place, user } from "./place.ts";
 import type { SftpClient } from "./sftp-client.ts";
 
 /** Short, so that the demo shows an idle-down within its time; the defaults are 5m and 90. */
@@ -15,6 +16,7 @@ export async function up(place: Place, client: SftpClient, signal: AbortSignal):
   const { say, stack, simulator, target, proxy } = place;
   say.section("pulumi up");
   await stack.setAllConfig({
+    user: { value: user },
     publicKey: { value: client.publicKey },
     idleHold: { value: idleHold },
     terminationGracePeriodSeconds: { value: String(graceSeconds) },
@@ -56,6 +58,10 @@ export async function coldAndWarm(
   const cold = await transfer(place, client, "cold", signal);
   say.section("and again while it is awake");
   const warm = await transfer(place, client, "warm", signal);
+  const banner = await firstLine(await place.endpoint());
+  say.line("server", `says ${banner}`);
+  if (process.env.REQUIRE_REAL_PEERS === "1")
+    say.claim(banner.includes("OpenSSH"), "the server is a real OpenSSH");
   say.claim(warm < cold, "the warm transfer was faster than the cold one");
   return { cold, warm };
 }
@@ -79,6 +85,18 @@ async function transfer(
   const [sent, received] = await Promise.all([sha256(local), sha256(back)]);
   say.claim(sent === received, `what came back is what was sent (SHA-256 ${sent.slice(0, 12)}…)`);
   return seconds;
+}
+
+/** What the server says of itself, through the proxy. */
+function firstLine({ host, port }: { host: string; port: number }): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, host);
+    socket.setEncoding("utf8").once("error", reject);
+    socket.once("data", (text) => {
+      socket.destroy();
+      resolve(String(text).split("\r\n")[0] ?? "");
+    });
+  });
 }
 
 async function sha256(file: string): Promise<string> {

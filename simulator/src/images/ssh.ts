@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type ContainerContext, type Image, matchesName } from "./catalogue.ts";
@@ -17,8 +18,9 @@ const ownServer = fileURLToPath(new URL("./ssh-server.ts", import.meta.url));
 
 /**
  * An SSH and SFTP server without passwords. Files live in its first mounted volume. With `PUBLIC_KEY` in its
- * environment only that key gets in, and the machine's own `sshd` serves where there is a usable one; without it
- * anybody gets in, and a small server of the simulator's own serves.
+ * environment only that key gets in, and the machine's own `sshd` serves where there is a usable one; it knows no
+ * users but the machine's, so `USER_NAME` has to be the one that runs it. Else a small server of the simulator's own
+ * serves; without a key it lets anybody in.
  */
 export function sshImage(options: SshImageOptions = {}): Image {
   const sshd = options.sshd ?? "/usr/sbin/sshd";
@@ -61,8 +63,18 @@ async function sshdSpec(
   root: string,
   context: ContainerContext,
 ): Promise<ProcessSpec | undefined> {
-  const publicKey = context.env.PUBLIC_KEY;
-  if (publicKey === undefined) return undefined;
+  const { PUBLIC_KEY: publicKey, USER_NAME: user } = context.env;
+  if (!publicKey) return undefined;
+  const { username, uid } = userInfo();
+  if (user !== undefined && user !== username) {
+    context.log(
+      "stderr",
+      `the machine's sshd can only serve ${username} here, not ${user}; a small one serves`,
+    );
+    return undefined;
+  }
+  // Where no service manager has started it yet, root's sshd lacks the empty folder that it confines itself to.
+  if (uid === 0) await mkdir("/run/sshd", { recursive: true, mode: 0o755 });
   const keys = join(context.scratch, "authorized_keys");
   const config = join(context.scratch, "sshd_config");
   await writeFile(keys, `${publicKey}\n`, { mode: 0o600 });
