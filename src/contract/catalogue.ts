@@ -221,8 +221,8 @@ export const SETTINGS = {
     kind: "target",
     otherwise: "the variables of a single target",
     meaning:
-      "`TARGET_1`, `TARGET_2`, …: one target each, as JSON: `workload`, `ports` (a list of `listen`, `target` and " +
-      "`readiness`), and any of the keys in this table. Not together with the variables of a single target.",
+      "`TARGET_1`, `TARGET_2`, …: one target each, as JSON: `workload`, `ports` (a list of `listen`, `target`, " +
+      "`readiness` and `wakeOn`), and any of the keys in this table. Not together with the variables of a single target.",
   },
   HEALTH_PORT: {
     variable: "HEALTH_PORT",

@@ -147,7 +147,7 @@ function readSingle(reader: Reader, defaults: TargetDefaults): Source[] {
     workload: workload ?? PLACEHOLDER,
     gvc: gvc ?? PLACEHOLDER,
     host: host ?? defaultHost(workload ?? PLACEHOLDER, gvc ?? PLACEHOLDER),
-    ports: pairs.map((pair) => ({ ...pair, readiness: { kind: "banner" } })),
+    ports: pairs.map((pair) => ({ ...pair, readiness: { kind: "banner" }, wakeOn: "connect" })),
     ...defaults.tunables,
   };
   return [{ variable: "PORT_MAPPINGS", target }];

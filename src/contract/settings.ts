@@ -4,11 +4,27 @@
  * and text such as `5m` in variables.
  */
 
-/** How a port proves that the target itself, not the mesh in front of it, is there. */
-export type Readiness = {
-  /** The server speaks first: its first bytes are the proof. */
-  kind: "banner";
-};
+import type { ProtocolName } from "./readiness";
+
+/**
+ * How a port proves that the target itself, not the mesh in front of it, is there. The grammar and what each kind
+ * means are in `readiness.ts`.
+ */
+export type Readiness =
+  | { kind: "banner"; pattern?: string }
+  /** A named protocol: the smallest harmless exchange, its answer judged. */
+  | { kind: Exclude<ProtocolName, "postgres" | "http" | "tls"> }
+  | { kind: "postgres"; user: string; database: string }
+  | { kind: "http"; method: string; path: string; host?: string }
+  | { kind: "tls"; serverName?: string }
+  /** `send` is hex; without `expect` any byte is the proof. */
+  | { kind: "custom"; send: string; expect?: string }
+  /** The client's own first bytes, up to `bytes` of them. */
+  | { kind: "replay"; bytes: number }
+  | { kind: "platform" };
+
+/** What of a client wakes the target: its connection, its first bytes, or first bytes that fit the protocol. */
+export type WakeOn = "connect" | "payload" | "fitting";
 
 /** One port of a target. The public port of the load balancer is the component's business alone. */
 export interface PortMapping {
@@ -17,6 +33,7 @@ export interface PortMapping {
   /** The target's port, 1–65535. */
   target: number;
   readiness: Readiness;
+  wakeOn: WakeOn;
 }
 
 /** What a held client sees when its time is up: an orderly close (FIN) or a reset (RST). */

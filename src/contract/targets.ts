@@ -3,7 +3,9 @@ import { SETTINGS, type Setting } from "./catalogue";
 import { defaultHost, parseLink } from "./links";
 import { MAX_PORT } from "./ports";
 import { type Problem, problem } from "./problems";
-import type { PortMapping, TargetSettings } from "./settings";
+import { WAKE_ON } from "./readiness";
+import { deadlock, readReadiness, writeReadiness } from "./readiness-grammar";
+import type { PortMapping, Readiness, TargetSettings } from "./settings";
 import { defaultOf, readValue, type ValueOf, writeValue } from "./values";
 
 /** The settings that every target has and that a variable can set for all of them. */
@@ -44,24 +46,34 @@ const port = {
   max: MAX_PORT,
   unit: "port",
 } as const;
-const readiness = {
+const readiness = z.unknown().transform((value, ctx): Readiness => {
+  const read = readReadiness(value);
+  if (read.ok) return read.value;
+  for (const { reason, path } of read.refusals) {
+    ctx.issues.push({ code: "custom", message: reason, input: value, path });
+  }
+  return z.NEVER;
+});
+const wakeOn = {
   variable: "",
   scope: "single",
   meaning: "",
   kind: "choice",
-  values: ["banner"],
-  default: "banner",
+  values: WAKE_ON,
+  default: "connect",
 } as const;
+const portSchema = z.strictObject({
+  listen: field(port),
+  target: field(port),
+  readiness: readiness.optional(),
+  wakeOn: field(wakeOn).optional(),
+});
 
 const targetSchema = z.strictObject({
   workload: field(SETTINGS.TARGET_WORKLOAD),
   gvc: field(SETTINGS.TARGET_GVC).optional(),
   host: field(SETTINGS.TARGET_HOST).optional(),
-  ports: z
-    .array(
-      z.strictObject({ listen: field(port), target: field(port), readiness: field(readiness).optional() }),
-    )
-    .min(1),
+  ports: z.array(portSchema).min(1),
   idleHold: field(SETTINGS.IDLE_HOLD).optional(),
   maxHold: field(SETTINGS.MAX_HOLD).optional(),
   wakeTimeout: field(SETTINGS.WAKE_TIMEOUT).optional(),
@@ -117,13 +129,31 @@ export function parseTarget(
       return [name, value ?? defaults.tunables[name as keyof Tunables]];
     }),
   ) as unknown as Tunables;
+  const mappings = ports.map(
+    ({ listen, target, readiness = { kind: "banner" }, wakeOn = "connect" }): PortMapping => ({
+      listen,
+      target,
+      readiness,
+      wakeOn,
+    }),
+  );
+  problems.push(...deadlocks(mappings, tunables.earlyBytes, variable));
   return {
     workload,
     gvc: inGvc,
     host: host ?? defaultHost(workload, inGvc),
-    ports: ports.map(({ listen, target }) => ({ listen, target, readiness: { kind: "banner" } })),
+    ports: mappings,
     ...tunables,
   };
+}
+
+function deadlocks(mappings: readonly PortMapping[], earlyBytes: number, variable: string): Problem[] {
+  return mappings.flatMap((mapping, index) => {
+    const found = deadlock(mapping, earlyBytes);
+    if (!found) return [];
+    const got = found.key === "wakeOn" ? mapping.wakeOn : mapping.readiness.kind;
+    return [problem("conflict", variable, found.reason, { path: ["ports", index, found.key], got })];
+  });
 }
 
 const linkedGvc = (json: unknown): string | undefined => {
@@ -135,7 +165,12 @@ const linkedGvc = (json: unknown): string | undefined => {
 export function renderTarget(target: TargetSettings): string {
   const json: Record<string, unknown> = { workload: target.workload, gvc: target.gvc };
   if (target.host !== defaultHost(target.workload, target.gvc)) json.host = target.host;
-  json.ports = target.ports.map(({ listen, target: to }: PortMapping) => ({ listen, target: to }));
+  json.ports = target.ports.map(({ listen, target: to, readiness, wakeOn }: PortMapping) => ({
+    listen,
+    target: to,
+    ...(readiness.kind === "banner" && !readiness.pattern ? {} : { readiness: writeReadiness(readiness) }),
+    ...(wakeOn === "connect" ? {} : { wakeOn }),
+  }));
   for (const [name, entry] of Object.entries(TUNABLES)) {
     const value = target[name as keyof Tunables];
     if (value !== defaultOf(entry)) json[SETTINGS[entry].key] = writeValue(SETTINGS[entry], value);
@@ -149,7 +184,7 @@ function fromIssue(issue: z.core.$ZodIssue, variable: string, json: unknown): Pr
   switch (issue.code) {
     case "unrecognized_keys":
       return issue.keys.map((key) => {
-        const known = path.length === 0 ? Object.keys(targetSchema.shape) : ["listen", "target", "readiness"];
+        const known = path.length === 0 ? Object.keys(targetSchema.shape) : Object.keys(portSchema.shape);
         const reason = `is not known; known are ${known.join(", ")}`;
         return problem("unknown", variable, reason, { path: [...path, key] });
       });

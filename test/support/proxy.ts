@@ -12,7 +12,12 @@ import { connectPeer, type Peer } from "./client.ts";
 export const LISTEN = 2022;
 
 export function targetSettings(port: number, changes: Partial<TargetSettings> = {}): TargetSettings {
-  const mapping: PortMapping = { listen: LISTEN, target: port, readiness: { kind: "banner" } };
+  const mapping: PortMapping = {
+    listen: LISTEN,
+    target: port,
+    readiness: { kind: "banner" },
+    wakeOn: "connect",
+  };
   return {
     workload: "sftp",
     gvc: "demo",

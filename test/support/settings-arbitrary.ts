@@ -3,6 +3,8 @@ import fc from "fast-check";
 import { SETTINGS, type Setting } from "../../src/contract/catalogue.ts";
 import { parseDuration } from "../../src/contract/durations.ts";
 import { defaultHost } from "../../src/contract/links.ts";
+import { KINDS, type ReadinessKind, WAKE_ON } from "../../src/contract/readiness.ts";
+import { deadlock, readReadiness } from "../../src/contract/readiness-grammar.ts";
 import type { ProxySettings, TargetSettings } from "../../src/contract/settings.ts";
 import { TUNABLES } from "../../src/contract/targets.ts";
 import { defaultOf } from "../../src/contract/values.ts";
@@ -49,6 +51,42 @@ const tunables: fc.Arbitrary<Record<string, string | number>> = fc.record(
   ) as Record<string, fc.Arbitrary<string | number>>,
 );
 
+const kinds = Object.keys(KINDS) as ReadinessKind[];
+const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
+const pattern = fc.constantFrom("^OK", "[0-9]+ ready\\r?$", "\\xff");
+
+/** A readiness as a person would write it, options given or not. */
+export const readinessText: fc.Arbitrary<Record<string, unknown>> = fc
+  .record({
+    kind: fc.constantFrom(...kinds),
+    pattern: optional(pattern),
+    user: optional(fc.constantFrom("app", "postgres")),
+    database: optional(fc.constantFrom("app", "postgres")),
+    method: optional(fc.constantFrom("GET", "HEAD")),
+    path: optional(fc.constantFrom("/", "/healthz?deep=1")),
+    host: optional(fc.constantFrom("example.com", "[::1]:8080")),
+    serverName: optional(fc.constantFrom("example.com")),
+    sendHex: fc.constantFrom("00ff", "504f4b450d0a"),
+    expect: optional(pattern),
+    bytes: optional(fc.integer({ min: 1, max: 65_536 })),
+  })
+  .map(({ kind, ...options }) => {
+    const allowed: readonly string[] = KINDS[kind].options;
+    const taken = Object.entries(options).filter(
+      ([name, value]) => allowed.includes(name) && value !== undefined,
+    );
+    return { kind, ...Object.fromEntries(taken) };
+  });
+
+const proof = fc
+  .record({ readiness: readinessText, wakeOn: fc.constantFrom(...WAKE_ON) })
+  .map(({ readiness, wakeOn }) => {
+    const read = readReadiness(readiness);
+    if (!read.ok) throw new Error(JSON.stringify(read.refusals));
+    const proved = { readiness: read.value, wakeOn };
+    return deadlock(proved, 16_384) === undefined ? proved : { ...proved, wakeOn: "connect" as const };
+  });
+
 const target = (listens: number[]): fc.Arbitrary<TargetSettings> =>
   fc
     .record({
@@ -59,8 +97,12 @@ const target = (listens: number[]): fc.Arbitrary<TargetSettings> =>
         minLength: listens.length,
         maxLength: listens.length,
       }),
+      proofs: fc.array(proof, { minLength: listens.length, maxLength: listens.length }),
       tunables,
     })
+    .filter(({ proofs, tunables: { earlyBytes } }) =>
+      proofs.every((each) => deadlock(each, Number(earlyBytes)) === undefined),
+    )
     .map((drawn) => ({
       workload: drawn.workload,
       gvc: drawn.gvc,
@@ -68,7 +110,7 @@ const target = (listens: number[]): fc.Arbitrary<TargetSettings> =>
       ports: listens.map((listen, index) => ({
         listen,
         target: drawn.targets[index] ?? 1,
-        readiness: { kind: "banner" as const },
+        ...(drawn.proofs[index] ?? { readiness: { kind: "banner" }, wakeOn: "connect" }),
       })),
       ...(drawn.tunables as unknown as Omit<TargetSettings, "workload" | "gvc" | "host" | "ports">),
     }));

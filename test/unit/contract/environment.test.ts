@@ -31,7 +31,7 @@ describe("the founding variables", () => {
           workload: "sftp",
           gvc: "prod",
           host: "sftp.prod.cpln.local",
-          ports: [{ listen: 2022, target: 2022, readiness: { kind: "banner" } }],
+          ports: [{ listen: 2022, target: 2022, readiness: { kind: "banner" }, wakeOn: "connect" }],
           idleHoldMs: 300_000,
           maxHoldMs: 90_000,
           wakeTimeoutMs: 120_000,
@@ -231,7 +231,7 @@ describe("problems", () => {
       [
         'TARGET_1.workload: must be the name of a workload, or a link to one (got "s f")',
         'TARGET_1.ports[0].listen: must be between 1 and 65535 (got "0")',
-        "TARGET_1.ports[0].x: is not known; known are listen, target, readiness",
+        "TARGET_1.ports[0].x: is not known; known are listen, target, readiness, wakeOn",
         "TARGET_1.ports[1].listen: is required",
         "TARGET_1.ports[1].target: is required",
         'TARGET_1.idleHold: must be text such as "5m" (got "5")',
@@ -242,7 +242,9 @@ describe("problems", () => {
     [
       "an unknown readiness",
       target1({ workload: "w", ports: [{ listen: 1, target: 1, readiness: "guess" }] }),
-      ['TARGET_1.ports[0].readiness: must be one of banner (got "guess")'],
+      [
+        'TARGET_1.ports[0].readiness: must be one of banner, ssh, smtp, ftp, imap, pop3, mysql, postgres, redis, mqtt, amqp, http, tls, minecraft, memcached, custom, replay, platform (got "guess")',
+      ],
     ],
     [
       "a number that begins at 0",
