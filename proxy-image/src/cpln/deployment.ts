@@ -30,7 +30,9 @@ function parseOne(deployment: Json): DeploymentSnapshot | undefined {
   const ready = asBoolean(version?.ready) === true && containers.some(hasReadyReplica);
   return {
     lastProcessedVersion,
-    ready,
+    // Where a flip of `suspend` moves no version, the replicas that a suspend is ending are counted under the same
+    // one as those that follow, and ready replicas prove nothing.
+    ready: ready && expected >= lastProcessedVersion,
     failure: ready ? undefined : findFailure(status, version, containers),
   };
 }
