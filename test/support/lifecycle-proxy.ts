@@ -73,7 +73,12 @@ export class SceneProxy {
       workload: place.names.workload,
       gvc: place.names.gvc,
       host: place.host,
-      ports: place.ports.map((port) => ({ listen: port, target: port, readiness: { kind: "banner" } })),
+      ports: place.ports.map((port) => ({
+        listen: port,
+        target: port,
+        readiness: { kind: "banner" },
+        wakeOn: "connect",
+      })),
       idleHoldMs: 60_000,
       wakePollIntervalMs: 500,
       ...options.settings,

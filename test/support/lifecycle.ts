@@ -33,6 +33,10 @@ const gvc = "shop";
 /** The length of what every connection is greeted with: `G01 2022` and a line's end. */
 const GREETING = 9;
 
+/** Turns of the event loop without anything under way, and how long is waited for them. */
+const QUIET_TURNS = 12;
+const PATIENCE_MS = 2_000;
+
 /** How long time may run, of the scene's own, until something has happened. */
 const LIMIT_MS = 3_600_000;
 
@@ -51,6 +55,8 @@ export class Scene implements AsyncDisposable {
   /** The containers that have been started so far: the number of the generation that answers last. */
   generations = 0;
   readonly #proxies: SceneProxy[] = [];
+  /** The target's ends of connections that it will never answer. */
+  readonly #silent = new Set<Socket>();
   readonly #token: string;
 
   private constructor(simulator: Simulator, clock: SimulatorClock, ports: number[]) {
@@ -141,6 +147,12 @@ export class Scene implements AsyncDisposable {
     const manner = this.manners.get(port) ?? "echo";
     if (manner === "close") socket.end();
     if (manner === "reset") socket.resetAndDestroy();
+    if (manner === "silent") {
+      this.#silent.add(socket);
+      socket.on("end", () => socket.end());
+      socket.on("close", () => this.#silent.delete(socket));
+      socket.resume();
+    }
     if (manner !== "echo") return;
     socket.write(`G${String(generation).padStart(2, "0")} ${port}\n`);
     socket.pipe(socket);
@@ -148,12 +160,32 @@ export class Scene implements AsyncDisposable {
 
   // Time.
 
-  /** Lets everything that is under way come through, while time stands still. */
+  /**
+   * Lets everything that is under way come through, while time stands still. Sockets take a moment of real time for
+   * what takes none here, so this looks at what is still open rather than at how long it has been.
+   */
   async settle(): Promise<void> {
-    const underWay = () =>
-      this.#proxies.reduce((sum, { calls }) => sum + calls, 0) >
-      this.simulator.recorder.calls.filter(({ outcome }) => outcome === "open").length;
-    for (let turn = 0; turn < 25 || (underWay() && turn < 5_000); turn++) await setImmediate();
+    const patience = performance.now() + PATIENCE_MS;
+    for (let quiet = 0; quiet < QUIET_TURNS && performance.now() < patience; quiet++) {
+      await setImmediate();
+      if (this.#underWay()) quiet = 0;
+      if (quiet === 0) await this.simulator.platform.settled();
+    }
+  }
+
+  #underWay(): boolean {
+    const asked = this.#proxies.reduce((sum, { calls }) => sum + calls, 0);
+    const open = this.simulator.recorder.calls.filter(({ outcome }) => outcome === "open").length;
+    if (asked > open || process.getActiveResourcesInfo().includes("TCPConnectWrap")) return true;
+    const { replicas, connections: seen } = this.simulator.platform.snapshot(this.target);
+    // Booted or ended as far as time is concerned, and the machine has yet to do it.
+    const booting = ({ phase, containers }: (typeof replicas)[0]) =>
+      phase === "killed" || (phase === "up" && containers.some((container) => container.phase === "waiting"));
+    if (replicas.some(booting)) return true;
+    const connections = seen({ open: true });
+    const unanswered = connections.filter(({ outcome, bytesOut }) => outcome === "relayed" && bytesOut === 0);
+    const turnedAway = connections.some(({ outcome }) => outcome !== "relayed" && outcome !== "mute");
+    return turnedAway || unanswered.length > this.#silent.size;
   }
 
   /** Lets time run. What falls due on the way happens on the way. */
@@ -241,26 +273,27 @@ export class Scene implements AsyncDisposable {
   /** Somebody else than a proxy does something. */
   call(method: string, path: string, body?: JsonObject): Promise<JsonObject> {
     const text = body === undefined ? "" : JSON.stringify(body);
-    const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
     const headers = {
       authorization: `Bearer ${this.simulator.deployerToken}`,
       "user-agent": FOREIGN,
       "content-length": Buffer.byteLength(text),
     };
-    const sent = request(this.simulator.apiUrl + path, { method, agent: false, headers }, (response) => {
-      let received = "";
-      response.setEncoding("utf8");
-      response.on("data", (chunk: string) => {
-        received += chunk;
+    return new Promise((resolve, reject) => {
+      const url = this.simulator.apiUrl + path;
+      const sent = request(url, { method, agent: false, headers }, (response) => {
+        let received = "";
+        response.setEncoding("utf8");
+        response.on("data", (chunk: string) => {
+          received += chunk;
+        });
+        response.on("end", () => {
+          if ((response.statusCode ?? 500) < 300) resolve(received === "" ? {} : JSON.parse(received));
+          else reject(new Error(`${method} ${path}: ${response.statusCode} ${received}`));
+        });
       });
-      response.on("end", () => {
-        if ((response.statusCode ?? 500) < 300) resolve(received === "" ? {} : JSON.parse(received));
-        else reject(new Error(`${method} ${path}: ${response.statusCode} ${received}`));
-      });
+      sent.on("error", reject);
+      sent.end(text);
     });
-    sent.on("error", reject);
-    sent.end(text);
-    return promise;
   }
 
   /** Somebody else suspends or wakes the target. */
