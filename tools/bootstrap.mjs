@@ -23,6 +23,7 @@ const tasks = {
   simulator: { script: "simulator/src/main.ts", about: "run the local Control Plane" },
   engine: { script: "tools/engine/cli.ts", about: "find or make the Pulumi engine" },
   build: { script: "tools/build.ts", about: "compile the package and bundle the proxy" },
+  docs: { script: "tools/docs.ts", about: "write the generated sections of the docs again" },
   check: { script: "tools/check.ts", about: "format, lint and type checks" },
 };
 
