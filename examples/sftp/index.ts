@@ -23,7 +23,7 @@ const sftp = new cpln.Workload(
     containers: [
       {
         name: "sftp",
-        // Files live in the container here and go when it sleeps: mount a volume set for those that shall stay.
+        // Files live in the container here and go when it is suspended: mount a volume set for those that shall stay.
         image: "linuxserver/openssh-server:latest",
         memory: "256Mi",
         ports: [{ number: 2222, protocol: "tcp" }],

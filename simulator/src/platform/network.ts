@@ -94,7 +94,7 @@ export class WorkloadNetwork {
     const id = idOf(scope);
     if (this.#endpoints.has(id)) return;
     const workload = this.#workload;
-    const backend = {
+    const source = {
       key: workload.key,
       ports: () => workload.ports(),
       firewall: () => workload.firewall(),
@@ -102,13 +102,13 @@ export class WorkloadNetwork {
       pick: (port: number, place: MeshScope, callerLocation: string | undefined) =>
         workload.routing.forMesh({ port, scope: place, callerLocation }),
     };
-    this.#endpoints.set(id, new MeshEndpoint(this.#context.block.allocate(), scope, backend, this.#mesh));
+    this.#endpoints.set(id, new MeshEndpoint(this.#context.block.allocate(), scope, source, this.#mesh));
   }
 
   #balancer(location: string): void {
     if (this.#balancers.has(location)) return;
     const workload = this.#workload;
-    const backend = {
+    const source = {
       key: workload.key,
       location,
       direct: () => workload.direct(),
@@ -117,7 +117,7 @@ export class WorkloadNetwork {
       preferredPort: (externalPort: number) =>
         this.#context.options.loadBalancerPort?.(workload.key, externalPort, location),
     };
-    this.#balancers.set(location, new LoadBalancer(backend, this.#mesh));
+    this.#balancers.set(location, new LoadBalancer(source, this.#mesh));
   }
 }
 
