@@ -14,6 +14,8 @@ export function beginGeneration(turn: Turn, version: number | undefined): void {
 export function distrust(turn: Turn): void {
   const { state, now } = turn;
   state.suspendedAt = now;
+  state.generation.version = undefined;
+  state.generation.deploymentReady = false;
   allowForDraining(turn);
   for (const port of state.ports) {
     port.proved = false;
@@ -46,8 +48,9 @@ export function provePort(turn: Turn, port: PortState, evidence: Evidence): void
   port.proved = true;
   if (state.phase !== "suspended" && state.phase !== "waking" && state.phase !== "starting") return;
   if (state.phase !== "starting") {
-    // Nobody un-suspended it as far as this proxy knows: the next read tells who did.
+    // Nobody un-suspended it as far as this proxy knows: the next read tells. One under way may be from before.
     beginGeneration(turn, undefined);
+    if (state.read) state.read = { ...state.read, stale: true };
     state.readWanted = true;
   }
   enter(state, "awake");

@@ -5,7 +5,7 @@ import { heldBack } from "./rules/wake";
 import { demand } from "./state";
 import { worsen } from "./trouble";
 import type { Turn } from "./turn";
-import type { CallFailure, TargetState, WorkloadSnapshot } from "./types";
+import type { CallFailure, KnownWorkload, TargetState, WorkloadSnapshot } from "./types";
 
 export function onRead(turn: Turn, snapshot: WorkloadSnapshot): void {
   const { state, now } = turn;
@@ -28,26 +28,34 @@ export function onRead(turn: Turn, snapshot: WorkloadSnapshot): void {
   if (snapshot.otherScaler && known?.otherScaler !== snapshot.otherScaler) {
     turn.note({ event: "other_scaler", scaler: snapshot.otherScaler });
   }
-  state.workload = { ...snapshot, readAt: read.sentAt };
+  state.workload = { ...snapshot, readAt: read.sentAt, versionGuessed: false };
   allowForDraining(turn);
 
   if (snapshot.suspended) seenSuspended(turn, known);
-  else seenRunning(turn, snapshot.version);
-  settleDoubt(turn, snapshot.suspended);
+  else {
+    if (known && known.id === snapshot.id) overruled(turn, snapshot.version - known.version);
+    seenRunning(turn, snapshot.version);
+  }
+  settleDoubt(turn, snapshot.suspended, read.sentAt);
+}
+
+/**
+ * The workload runs, and has been written since it was known. One write was not the lost suspend, which can't land
+ * any more: the version that it carries is no longer the newest. Of several, one may have been it, and is undone.
+ */
+function overruled(turn: Turn, writes: number): void {
+  const { state } = turn;
+  if (state.doubt?.lostSuspend !== "open" || writes === 0 || !state.versioned) return;
+  if (writes > 1) distrust(turn);
+  state.doubt = { ...state.doubt, lostSuspend: "overruled" };
 }
 
 /** Whether the platform answered from a copy older than what is known, such as the answer to this proxy's write. */
-function isOlder(
-  turn: Turn,
-  known: NonNullable<TargetState["workload"]>,
-  snapshot: WorkloadSnapshot,
-): boolean {
-  if (known.id !== snapshot.id) return false;
-  if (snapshot.version !== known.version) return snapshot.version < known.version;
-  // One version has one content. What contradicts it is from before a write whose answer did not say the version;
-  // believed in the end, lest a platform that counts otherwise is never believed again.
+function isOlder(turn: Turn, known: KnownWorkload, snapshot: WorkloadSnapshot): boolean {
+  if (known.id !== snapshot.id || snapshot.version >= known.version) return false;
+  // A guess is no reason to disbelieve a platform for ever that counts otherwise.
   const writtenAt = turn.state.writtenAt ?? Number.NEGATIVE_INFINITY;
-  return snapshot.suspended !== known.suspended && turn.now - writtenAt < DOUBT_SETTLED_MS;
+  return !known.versionGuessed || turn.now - writtenAt < DOUBT_SETTLED_MS;
 }
 
 function seenSuspended(turn: Turn, known: TargetState["workload"]): void {
@@ -128,15 +136,19 @@ function seenRunning(turn: Turn, version: number): void {
  * Reads that agree for long enough end the doubt about a write's outcome. One that disagrees starts it anew, or
  * ends it where nobody pursues that write any more: what is seen then is simply how things are.
  */
-function settleDoubt(turn: Turn, suspended: boolean): void {
-  const { state, now } = turn;
-  if (!state.doubt) return;
-  const { suspend, seenSince } = state.doubt;
-  const pursued = suspend ? state.phase === "suspending" : demand(state) > 0;
+function settleDoubt(turn: Turn, suspended: boolean, sentAt: number): void {
+  const { state } = turn;
+  const { doubt } = state;
+  if (!doubt) return;
   // A suspend that was lost has been found.
-  const lostSuspend = suspended ? "none" : state.doubt.lostSuspend;
-  if (suspend === suspended) state.doubt = { suspend, seenSince: seenSince ?? now, lostSuspend };
-  else state.doubt = pursued ? { suspend, seenSince: undefined, lostSuspend } : undefined;
+  const lostSuspend = suspended ? "none" : doubt.lostSuspend;
+  if (doubt.suspend === suspended) {
+    const seenSince = doubt.seenSince ?? sentAt;
+    state.doubt = sentAt - seenSince >= DOUBT_SETTLED_MS ? undefined : { ...doubt, seenSince, lostSuspend };
+  } else {
+    const pursued = doubt.suspend ? state.phase === "suspending" : demand(state) > 0;
+    state.doubt = pursued ? { ...doubt, seenSince: undefined, lostSuspend } : undefined;
+  }
 }
 
 /** What was known belongs to a workload that is gone; its replicas end as after a suspend. */

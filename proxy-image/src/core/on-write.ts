@@ -1,9 +1,9 @@
-import { beginGeneration, endGeneration, giveUp } from "./generation";
+import { beginGeneration, distrust, endGeneration, giveUp } from "./generation";
 import { forget } from "./on-read";
 import { enter } from "./phases";
 import { worsen } from "./trouble";
 import type { Turn } from "./turn";
-import type { CallFailure, TargetState } from "./types";
+import type { CallFailure, KnownWorkload, TargetState } from "./types";
 
 /** Failures after which the write may have been applied, now or later. */
 const UNKNOWN_OUTCOME: ReadonlySet<CallFailure["kind"]> = new Set(["server", "timeout", "broken"]);
@@ -16,38 +16,49 @@ export function onWritten(turn: Turn, version: number | undefined): void {
   if (state.writeTrouble) turn.note({ event: "api_recovered", afterMs: now - state.writeTrouble.since });
   state.writeTrouble = undefined;
   state.writtenAt = now;
-  // The reads that were to follow still follow; but a suspend lost before carries a version that is no longer the
-  // newest.
-  if (state.doubt?.lostSuspend === "open") state.doubt = { ...state.doubt, lostSuspend: "overruled" };
-  if (state.workload) {
-    // Somebody else has written in between.
-    if (version !== undefined && version > state.workload.version + 1) state.readWanted = true;
+  const known = state.workload;
+  if (known) {
+    const next = known.version + 1;
+    // Somebody else has written in between, or may have.
+    if (version !== next) state.readWanted = true;
     state.workload = {
-      ...state.workload,
+      ...known,
       suspended: write.suspend,
-      version: Math.max(version ?? 0, state.workload.version),
+      version: Math.max(version ?? next, known.version),
+      versionGuessed: version === undefined,
     };
   }
   if (write.suspend) suspended(turn, write.sentAt);
-  else unsuspended(turn, version);
+  else unsuspended(turn, version, known);
 }
 
 function suspended(turn: Turn, sentAt: number): void {
   const { state, now } = turn;
+  overrule(state);
   endGeneration(turn);
   enter(state, "suspended");
   turn.note({ event: "suspended", tookMs: now - sentAt });
 }
 
-function unsuspended(turn: Turn, version: number | undefined): void {
+function unsuspended(turn: Turn, version: number | undefined, known: KnownWorkload | undefined): void {
   const { state } = turn;
+  // The next version after one that ran: nothing was written in between. Else a lost suspend may have landed just
+  // before, whatever was proved since it was given up.
+  const uninterrupted = known && !known.suspended && version === known.version + 1;
+  if (state.doubt?.lostSuspend === "open" && !uninterrupted) distrust(turn);
+  overrule(state);
   if (state.phase === "waking") {
     beginGeneration(turn, version);
     enter(state, "starting");
   } else {
-    // Proved while the call was in flight.
-    state.generation.version = version;
+    // Proved while the call was in flight, or sent only to overrule.
+    state.generation = { ...state.generation, version, deploymentReady: false };
   }
+}
+
+/** A suspend that was lost before carries a version that is no longer the newest. The reads that follow still follow. */
+function overrule(state: TargetState): void {
+  if (state.doubt?.lostSuspend === "open") state.doubt = { ...state.doubt, lostSuspend: "overruled" };
 }
 
 export function onWriteFailed(turn: Turn, failure: CallFailure): void {

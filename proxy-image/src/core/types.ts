@@ -172,6 +172,14 @@ export interface Trouble {
   notBefore: number;
 }
 
+/** The workload as it was last read, with what this proxy has written since. */
+export interface KnownWorkload extends WorkloadSnapshot {
+  /** When the read was sent. */
+  readAt: number;
+  /** The answer to a write held no version; this one is what it must have been raised to at least. */
+  versionGuessed: boolean;
+}
+
 /** The outcome of a write is unknown: it may have been applied, or be applied yet. */
 export interface Doubt {
   /** The value wanted now. */
@@ -236,7 +244,7 @@ export interface TargetState {
   drainedAt: number | undefined;
   /** When a client last left, other than one turned away. */
   lastLeftAt: number | undefined;
-  workload: (WorkloadSnapshot & { readAt: number }) | undefined;
+  workload: KnownWorkload | undefined;
   write: { suspend: boolean; versioned: boolean; sentAt: number; phaseBefore: Phase } | undefined;
   read: { sentAt: number; stale: boolean } | undefined;
   status: { sentAt: number } | undefined;

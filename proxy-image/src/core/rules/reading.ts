@@ -1,7 +1,6 @@
 import { doubtfulUntil } from "../evidence";
 import {
   DOUBT_READ_MS,
-  DOUBT_SETTLED_MS,
   IDLE_WATCH_FACTOR,
   READ_SPACING_MS,
   STATUS_EVIDENCE_MS,
@@ -16,7 +15,7 @@ import { failureRetryAt } from "./failure";
 /** Watches the workload: a foreign hand may suspend, wake, pause, delete or re-create it at any time. */
 export function reading(turn: Turn): void {
   const { state, now } = turn;
-  settled(turn);
+
   if (state.read || state.write || !turn.due(nextReadAt(turn))) return;
   state.read = { sentAt: now, stale: false };
   state.readAt = now;
@@ -37,13 +36,6 @@ function nextReadAt(turn: Turn): number {
   if (turn.decisionRead || state.readWanted) return state.readAt + READ_SPACING_MS;
   if (state.doubt) return state.readAt + DOUBT_READ_MS;
   return state.readAt + config.watchIntervalMs * (demand(state) > 0 ? 1 : IDLE_WATCH_FACTOR);
-}
-
-/** The doubt about a write ends once reads have agreed with it for long enough. */
-function settled(turn: Turn): void {
-  const { state } = turn;
-  if (state.doubt?.seenSince === undefined || state.write) return;
-  if (turn.now - state.doubt.seenSince >= DOUBT_SETTLED_MS) state.doubt = undefined;
 }
 
 /**

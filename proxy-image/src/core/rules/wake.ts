@@ -58,13 +58,14 @@ export function heldBack(turn: Turn): boolean {
 
 function needsWake(state: TargetState): boolean {
   if (state.phase === "suspended" || state.phase === "waking" || state.phase === "suspending") return true;
-  // Nothing is known of the workload because it can't be read. Where a client waits and nobody answers, an
-  // un-suspend is right whatever the state is.
+  // Nothing is known of the workload because it can't be read. Where a client waits and nobody answers on any port,
+  // an un-suspend is right whatever the state is.
   return (
     state.phase === "unknown" &&
     state.readTrouble !== undefined &&
     state.readTrouble.failure.kind !== "missing" &&
-    state.ports.some((port) => port.waiting > 0 && !port.proved && port.nobodyAt !== undefined)
+    state.ports.every((port) => !port.proved) &&
+    state.ports.some((port) => port.waiting > 0 && port.nobodyAt !== undefined)
   );
 }
 
