@@ -1,8 +1,14 @@
-import { GRACE_MARGIN_MS, OWN_GRACE_MARGIN_MS } from "../../proxy-image/src/core/limits.ts";
+import {
+  DOUBT_READ_MS,
+  FOREIGN_UNDO_MS,
+  GRACE_MARGIN_MS,
+  OWN_GRACE_MARGIN_MS,
+} from "../../proxy-image/src/core/limits.ts";
 import type {
   ConnectionStage,
   Effect,
   Event,
+  Note,
   TargetConfig,
   TargetState,
 } from "../../proxy-image/src/core/types.ts";
@@ -52,6 +58,11 @@ export class Laws {
   private readonly reads: number[] = [];
   private lastUseAt = Number.NEGATIVE_INFINITY;
   private everRead = false;
+  private obeyUntil = 0;
+  private undoneAt = Number.NEGATIVE_INFINITY;
+  private readonly seen = { undone: 0, obeyed: 0 };
+  /** Suspends that others made, and own ones that came too late to be told from them. */
+  foreignSuspends = 0;
 
   private readonly proxy: Watched;
   private readonly time: Timeline;
@@ -66,6 +77,39 @@ export class Laws {
     if (event.type === "status" || event.type === "status-failed") this.under.status -= 1;
     if (event.type === "written" || event.type === "write-failed") this.under.write -= 1;
     if (event.type === "read") this.everRead = true;
+    if (event.type === "read" && !event.snapshot.suspended) this.obeyUntil = 0;
+  }
+
+  beforeEffects(effects: readonly Effect[]): void {
+    const drops = effects.some(({ type }) => type === "drop");
+    const writes = effects.some((effect) => effect.type === "write" && !effect.suspend);
+    this.check(!drops || !writes, "nothing is written for clients that are turned away");
+    this.check(
+      !drops || this.proxy.state.phase !== "awake",
+      "nobody is turned away from a target that is awake",
+    );
+  }
+
+  private noted(note: Note): void {
+    const { now } = this.time;
+    if (note.event === "target_missing" || note.event === "target_recreated") {
+      this.obeyUntil = 0;
+      this.undoneAt = Number.NEGATIVE_INFINITY;
+    }
+    if (note.event === "foreign_suspend_obeyed") {
+      this.seen.obeyed += 1;
+      this.obeyUntil = now + FOREIGN_UNDO_MS;
+    }
+    if (note.event === "foreign_suspend_undone") {
+      this.seen.undone += 1;
+      this.check(
+        now - this.undoneAt >= FOREIGN_UNDO_MS,
+        "4.8: a foreign suspend is undone once in ten minutes",
+      );
+      this.undoneAt = now;
+    }
+    const most = Math.max(this.seen.obeyed, this.seen.undone);
+    this.check(most <= this.foreignSuspends, "4.8: only what others did is called foreign");
   }
 
   beforeEffect(before: TargetState, effect: Effect): void {
@@ -85,6 +129,7 @@ export class Laws {
     if (effect.type === "connect-anyway") {
       this.check(state.phase !== "suspending", "4.3: nobody is connected while a suspend is under way");
     }
+    if (effect.type === "note") this.noted(effect.note);
     if (effect.type !== "write") return;
     this.under.write += 1;
     this.check(this.under.write === 1, "4.2: one write at a time");
@@ -92,10 +137,7 @@ export class Laws {
     this.check(this.rate(this.writes) <= most, `4.7: at most ${most} writes a minute`);
     this.check(state.workload?.mode !== "paused", "4.8: no write while paused");
     this.check(state.workload?.otherScaler === undefined, "4.8: no write under another scaler");
-    this.check(
-      !((state.foreign.obeyUntil ?? 0) > this.time.now),
-      "4.8: no write while a foreign suspend is obeyed",
-    );
+    this.check(this.obeyUntil <= this.time.now, "4.8: no write while a foreign suspend is obeyed");
     if (effect.suspend) this.suspending(before, effect.version);
     else this.waking(before, effect.version);
   }
@@ -146,6 +188,19 @@ export class Laws {
       const least = Math.min(port.waiting, port.connecting, port.spliced, port.probesInFlight);
       this.check(least >= 0, `counts of port ${port.port} are never negative`);
     }
+    if (state.phase === "suspended" || state.phase === "waking" || state.phase === "starting") {
+      this.check(
+        state.ports.every((port) => !port.proved),
+        `4.3: nothing is proved of a target that is ${state.phase}`,
+      );
+    }
+    if (state.doubt && !state.readTrouble && !state.read && !state.write) {
+      const latest = Math.max(now, (state.readAt ?? now) + DOUBT_READ_MS);
+      this.check(
+        (alarmAt ?? Number.POSITIVE_INFINITY) <= latest,
+        "4.2: reads follow while an outcome is unknown",
+      );
+    }
     const { writeTrouble } = state;
     const held = state.ports.some((port) => port.waiting + port.connecting > 0);
     if (state.phase !== "waking" || state.write || !held || !writeTrouble || writeTrouble.suspend) return;
@@ -184,6 +239,7 @@ export class Laws {
   /** A suspend of this proxy is carried out now. */
   applied(call: WriteCall, graceMs: number): void {
     if (!call.suspend) return;
+    if (call.givenUpAt !== undefined) this.foreignSuspends += 1;
     let harmed = 0;
     for (const client of this.proxy.clients.values()) {
       if (client.stage === "spliced" && !client.unproved) harmed += 1;
@@ -198,8 +254,8 @@ export class Laws {
   spliced(client: WatchedClient, generation: Generation, platform: Platform): void {
     const call = generation.endedBy;
     if (client.unproved || call?.by !== this.proxy) return;
-    // Somebody else suspended it again in the moments since: that is not this proxy's doing.
-    if ((platform.now.suspended || !platform.exists) && platform.endedBy?.by !== this.proxy) return;
+    // Somebody else ended newer replicas in the moments since: that is not this proxy's doing.
+    if (generation.overtaken) return;
     this.check(
       this.excused(call, platform.now.graceMs),
       "4.3: nobody is spliced to replicas that the proxy's own suspend is ending",
@@ -217,9 +273,10 @@ export class Laws {
    */
   private excused(call: WriteCall, graceMs: number): boolean {
     if (call.givenUpAt === undefined) return false;
-    if (call.version === undefined) return true;
-    const lateMs = (call.appliedAt ?? this.time.now) - call.givenUpAt;
-    return lateMs > Math.min(SETTLED_MS, graceMs + GRACE_MARGIN_MS);
+    // Versions begin anew with a workload that is created anew, so an old one may fit again.
+    if (call.version === undefined || call.strayed) return true;
+    const late = (call.appliedAt ?? this.time.now) >= call.givenUpAt;
+    return late && this.time.now - call.givenUpAt >= Math.min(SETTLED_MS, graceMs + GRACE_MARGIN_MS);
   }
 
   private rate(times: number[]): number {

@@ -39,6 +39,9 @@ export interface WriteCall {
   /** When the caller was told that the outcome is unknown. */
   givenUpAt: number | undefined;
   appliedAt: number | undefined;
+  /** Which workload it was sent for, and whether it met another one of that name. */
+  workload: string | undefined;
+  strayed: boolean;
 }
 
 const UNKNOWN: ReadonlySet<CallFailureKind> = new Set(["server", "timeout", "broken"]);
@@ -57,8 +60,6 @@ export class Platform {
   statusReadable = true;
   /** Told of every write that is carried out, at that moment. */
   onApplied: (call: WriteCall) => void = () => {};
-  /** What suspended or removed the workload last, if a proxy did. */
-  endedBy: WriteCall | undefined;
 
   private serial = 1;
   private document: WorkloadSnapshot;
@@ -113,7 +114,6 @@ export class Platform {
   remove(): void {
     if (!this.exists) return;
     this.exists = false;
-    this.endedBy = undefined;
     this.target.end(this.document.graceMs, undefined);
     this.noteStatus();
   }
@@ -199,6 +199,7 @@ export class Platform {
     if (call.version !== undefined && this.settings.refusesVersion) return "invalid";
     if (call.version !== undefined && call.version !== this.document.version) return "conflict";
     call.appliedAt = this.time.now;
+    call.strayed = call.workload !== undefined && call.workload !== this.document.id;
     this.onApplied(call);
     this.put({ ...this.document, suspended: call.suspend }, call);
     return undefined;
@@ -209,7 +210,6 @@ export class Platform {
     this.document = { ...next, version: before.version + 1 };
     this.copies.push({ at: this.time.now, snapshot: this.document });
     forgetOld(this.copies, this.time.now - KEPT_MS);
-    if (next.suspended && !before.suspended) this.endedBy = by;
     if (next.suspended && !before.suspended) this.target.end(next.graceMs, by);
     if (!next.suspended && before.suspended) this.target.start();
     this.noteStatus();

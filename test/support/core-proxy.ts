@@ -9,7 +9,7 @@ import type {
   TargetConfig,
   TargetState,
 } from "../../proxy-image/src/core/types.ts";
-import { Laws } from "./core-laws.ts";
+import { LawBroken, Laws } from "./core-laws.ts";
 import type { Platform, WriteCall } from "./core-platform.ts";
 import type { Generation, Target } from "./core-target.ts";
 import type { Entry, Luck, Timeline } from "./core-time.ts";
@@ -37,7 +37,7 @@ export interface Client {
   splicedAt: number | undefined;
   turnedAway: boolean;
   /** Its own connection to the target, if there is one. */
-  dial: { begunAt: number; generation: Generation | undefined; muted: boolean } | undefined;
+  dial: { begunAt: number; generation: Generation | undefined } | undefined;
 }
 
 export interface Surroundings {
@@ -62,6 +62,7 @@ export class ProxyModel {
   private busy = false;
   private alarm: Entry | undefined;
   frozenUntil = 0;
+  private wasFrozen = false;
   /** What came up while the process did not run, in order. */
   private readonly backlog: (() => void)[] = [];
   private readonly queued: Client[] = [];
@@ -127,6 +128,7 @@ export class ProxyModel {
 
   /** The process does not run until then, and the world goes on. */
   freeze(until: number): void {
+    this.wasFrozen = true;
     this.frozenUntil = Math.max(this.frozenUntil, until);
     this.world.time.at(until, () => {
       while (!this.frozen && this.backlog.length > 0) this.backlog.shift()?.();
@@ -177,6 +179,7 @@ export class ProxyModel {
     });
     this.state = state;
     trace?.(`${this.name} ${JSON.stringify(event)}  ${before.phase}>${state.phase}`);
+    this.laws.beforeEffects(effects);
     for (const effect of effects) {
       trace?.(`${this.name}   ${JSON.stringify(effect)}`);
       this.laws.beforeEffect(before, effect);
@@ -205,6 +208,8 @@ export class ProxyModel {
           sentAt: time.now,
           givenUpAt: undefined,
           appliedAt: undefined,
+          workload: this.state.workload?.id,
+          strayed: false,
         };
         platform.write(call, (event) => this.deliver(() => event));
         return;
@@ -267,7 +272,7 @@ export class ProxyModel {
       if (!client) return;
       if (client.stage !== "connecting" || client.dial || client.doomed) continue;
       const generation = target.answering(client.port);
-      const dial = { begunAt: time.now, generation, muted: false };
+      const dial = { begunAt: time.now, generation };
       client.dial = dial;
       if (luck.chance(runtime.strayFailures)) {
         this.later(5_000, () => this.fails(client, dial, "timeout"));
@@ -285,7 +290,7 @@ export class ProxyModel {
       });
       this.later(this.config.probeWindowMs + luck.between(0, 20), () => {
         if (client.stage !== "connecting" || client.dial !== dial || client.doomed) return;
-        dial.muted = true;
+        this.mustBeReplaced(client, dial);
         this.deliver(() =>
           client.stage === "connecting" && client.dial === dial
             ? { type: "mute", port: client.port }
@@ -293,6 +298,20 @@ export class ProxyModel {
         );
       });
     }
+  }
+
+  /** A connection that nobody will ever answer does not keep its client from a target that answers others. */
+  private mustBeReplaced(client: Client, dial: NonNullable<Client["dial"]>): void {
+    const { target, runtime } = this.world;
+    const before = target.answering(client.port);
+    this.later(4 * this.config.probeWindowMs + 1_000, () => {
+      if (client.dial !== dial || client.stage !== "connecting" || dial.generation) return;
+      const lost =
+        before !== undefined && before === target.answering(client.port) && runtime.strayFailures === 0;
+      if (lost && !this.wasFrozen)
+        throw new LawBroken(`${this.name}: 4: a mute connection is given up for an answer beside it`);
+      this.mustBeReplaced(client, dial);
+    });
   }
 
   private banner(client: Client, dial: NonNullable<Client["dial"]>, generation: Generation): void {

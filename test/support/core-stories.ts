@@ -154,8 +154,73 @@ const settings: fc.Arbitrary<WorldSettings> = fc.record({
   graceMs: fc.constantFrom(0, 5_000, 30_000),
 });
 
+/** Situations that chance alone brings about too seldom, each with its details left to chance. */
+const scene: fc.Arbitrary<Happening[]> = fc.oneof(
+  // A suspend of unknown outcome that lands late, with a client in between.
+  fc
+    .tuple(shortVisit(), fault, fc.integer({ min: 100, max: 4_000 }), arrive)
+    .map(([visit, trouble, waitMs, client]): Happening[] => [
+      visit,
+      { what: "fault", waitMs: 2_000, of: "writes", fault: { ...trouble, kind: "timeout" }, forMs: 50_000 },
+      {
+        ...client,
+        afterIdle: true,
+        waitMs: trouble.landing === "late" ? 13_000 + waitMs : waitMs,
+        patienceMs: 1e9,
+      },
+    ]),
+  // A client that comes while the replicas of before still drain.
+  fc
+    .tuple(shortVisit(), arrive)
+    .map(([visit, client]): Happening[] => [
+      visit,
+      { ...client, afterIdle: true, waitMs: client.waitMs % 4_000, patienceMs: 1e9 },
+    ]),
+  // Somebody insists on a suspend under a session.
+  fc.tuple(arrive, fc.integer({ min: 5_000, max: 40_000 })).map(([client, waitMs]): Happening[] => [
+    { ...client, patienceMs: 1e9, sessionMs: 1e9 },
+    { what: "suspend", waitMs },
+    { ...client, waitMs: 2_000, patienceMs: 1e9, sessionMs: 1e9 },
+    { what: "suspend", waitMs },
+  ]),
+  // Somebody suspends and wakes it, and a client comes in between.
+  fc
+    .tuple(shortVisit(), fc.integer({ min: 0, max: 3_000 }), arrive)
+    .map(([visit, waitMs, client]): Happening[] => [
+      visit,
+      { what: "grace", waitMs: 1_000, graceMs: 0 },
+      { what: "suspend", waitMs: 1_000 },
+      { ...client, waitMs: 100, patienceMs: 1e9 },
+      { what: "unsuspend", waitMs },
+    ]),
+  // A target that can't come, and clients that keep asking.
+  fc
+    .tuple(boots, fc.integer({ min: 1_000, max: 9_000 }), arrive)
+    .map(([next, waitMs, client]): Happening[] => [
+      { what: "boots", waitMs: 0, boots: { ...next, fails: next.fails ?? "crash_loop" } },
+      { ...client, afterIdle: true },
+      ...[1, 2, 3].map((): Happening => ({ ...client, waitMs })),
+    ]),
+);
+
+function shortVisit() {
+  return fc.record({
+    what: fc.constant("arrive"),
+    waitMs: shortly,
+    port: fc.nat(1),
+    clients: fc.constant(1),
+    patienceMs: fc.constant(1e9),
+    sessionMs: fc.integer({ min: 0, max: 1_000 }),
+  } as const);
+}
+
 export const stories: fc.Arbitrary<Story> = fc.record({
   settings,
-  happenings: fc.array(happening, { minLength: 1, maxLength: 24, size: "max" }),
+  happenings: fc
+    .array(
+      fc.oneof({ weight: 6, arbitrary: happening.map((one) => [one]) }, { weight: 1, arbitrary: scene }),
+      { minLength: 1, maxLength: 24, size: "max" },
+    )
+    .map((parts) => parts.flat()),
   ending: fc.constantFrom("clients", "quiet"),
 });

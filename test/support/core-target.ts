@@ -22,6 +22,8 @@ export interface Generation {
   diesAt: number;
   /** The write that ended it, if a proxy did. */
   endedBy: WriteCall | undefined;
+  /** A newer generation was ended by somebody else than the one who ended this. */
+  overtaken: boolean;
   /** Since when the platform says why it does not come up. */
   failure: DeploymentSnapshot["failure"];
 }
@@ -81,6 +83,7 @@ export class Target {
       endedAt: undefined,
       diesAt: Number.POSITIVE_INFINITY,
       endedBy: undefined,
+      overtaken: false,
       failure: undefined,
     };
     this.generations.push(generation);
@@ -103,6 +106,9 @@ export class Target {
     generation.endedAt = now;
     generation.diesAt = now + graceMs;
     generation.endedBy = endedBy;
+    for (const older of this.generations) {
+      if (older !== generation && older.endedBy?.by !== endedBy?.by) older.overtaken = true;
+    }
     for (const [port, up] of generation.upAt) {
       if (up > now) generation.upAt.set(port, Number.POSITIVE_INFINITY);
     }
