@@ -10,6 +10,7 @@ import type { BootDelays } from "../../simulator/src/platform/boot.ts";
 import type { PlatformSwitches } from "../../simulator/src/platform/settings.ts";
 import { SimulatorClock } from "../../simulator/src/time/clock.ts";
 import type { Peer } from "./client.ts";
+import { serveName } from "./lifecycle-names.ts";
 import { SceneProxy, type SceneProxyOptions } from "./lifecycle-proxy.ts";
 
 /** What the target does with a connection to a port. */
@@ -29,6 +30,7 @@ export interface SceneOptions {
 
 const org = "acme";
 const gvc = "shop";
+const HOST = "sftp.shop.cpln.local";
 
 /** The length of what every connection is greeted with: `G01 2022` and a line's end. */
 const GREETING = 9;
@@ -58,6 +60,7 @@ export class Scene implements AsyncDisposable {
   /** The target's ends of connections that it will never answer. */
   readonly #silent = new Set<Socket>();
   readonly #token: string;
+  readonly #forgetName: () => void;
 
   private constructor(simulator: Simulator, clock: SimulatorClock, ports: number[]) {
     this.simulator = simulator;
@@ -67,6 +70,7 @@ export class Scene implements AsyncDisposable {
     this.path = `/org/${org}/gvc/${gvc}/workload/sftp`;
     const grant = { kind: "workload", permissions: ["edit"], targetLinks: [this.path] };
     this.#token = simulator.createToken("proxy", [grant]);
+    this.#forgetName = serveName(HOST, () => simulator.platform.meshAddress(this.target));
   }
 
   static async open(options: SceneOptions = {}): Promise<Scene> {
@@ -129,7 +133,7 @@ export class Scene implements AsyncDisposable {
   async proxy(options: SceneProxyOptions = {}): Promise<SceneProxy> {
     const proxy = await SceneProxy.start(
       {
-        host: this.simulator.platform.meshAddress(this.target),
+        host: HOST,
         ports: this.ports,
         apiUrl: this.simulator.apiUrl,
         token: this.#token,
@@ -303,6 +307,7 @@ export class Scene implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const proxy of this.#proxies) proxy.stop();
+    this.#forgetName();
     await this.simulator.dispose();
   }
 }
