@@ -2,7 +2,7 @@
  * The proxy's one file. Subcommands: `run` (the default), `prestop`, `--version`. Each loads only what it needs: the
  * preStop hook shares the proxy's memory limit.
  */
-const [command = "run"] = process.argv.slice(2);
+const [command = "run", option] = process.argv.slice(2);
 
 const exit = (code: number): void => process.exit(code);
 
@@ -14,9 +14,11 @@ switch (command) {
     void import("./prestop.js").then(({ prestop }) => prestop(process.env)).then(() => exit(0));
     break;
   case "--version":
-    void import("../../src/version.js").then(({ version }) => process.stdout.write(`${version}\n`));
+    void import("./about.js").then(({ about }) => process.stdout.write(about(option === "--verbose")));
     break;
   default:
-    process.stderr.write(`unknown command: ${command}\nusage: main.js [run | prestop | --version]\n`);
+    process.stderr.write(
+      `unknown command: ${command}\nusage: main.js [run | prestop | --version [--verbose]]\n`,
+    );
     process.exitCode = 64;
 }

@@ -11,6 +11,12 @@ export interface ProxyImageOptions {
 
 const checkoutMain = fileURLToPath(new URL("../../../proxy-image/dist/main.js", import.meta.url));
 
+/** As the image's ENTRYPOINT and ENV have them. */
+export const proxyEntry = {
+  flags: ["--max-semi-space-size=1", "--max-old-space-size=48", "--v8-pool-size=0"],
+  env: { NODE_ENV: "production", MALLOC_ARENA_MAX: "1" },
+};
+
 /** The project's own proxy, as the checkout has built it. Its image holds Node and the bundle, and no shell. */
 export function proxyImage(options: ProxyImageOptions = {}): Image {
   const main = options.main ?? checkoutMain;
@@ -25,20 +31,20 @@ export function proxyImage(options: ProxyImageOptions = {}): Image {
         throw new Error("the proxy is not built: run `npm run build` first");
       }
       return {
-        command: [pinnedNode(), main],
-        env: { NODE_ENV: "production" },
+        command: [pinnedNode(), ...proxyEntry.flags, main],
+        env: proxyEntry.env,
         translate: (command) => inThisCheckout(command, main),
       };
     },
   });
 }
 
-/** `node /app/main.js drain` in the image is the same program here; whatever else it does not hold is not found. */
+/** `node /app/main.js prestop` in the image is the same program here; whatever else it does not hold is not found. */
 function inThisCheckout([program = "", ...args]: string[], main: string): string[] {
   const name = basename(program);
   if (name === "node") {
     return [pinnedNode(), ...args.map((arg) => (basename(arg) === "main.js" ? main : arg))];
   }
-  if (name === "scale-to-zero-proxy") return [pinnedNode(), main, ...args];
+  if (name === "scale-to-zero-proxy") return [pinnedNode(), ...proxyEntry.flags, main, ...args];
   return ["/not-in-this-image"];
 }

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Lays out what the image adds to its base, under the folder named. Runs in the image's build stage: modes are set
+# here, so that the result does not depend on the umask of whoever checked the sources out.
+set -eu
+to=$1
+dist=$(dirname "$0")/../dist
+
+mkdir -p "$to/app" "$to/usr/local/bin"
+cp "$(command -v node)" "$to/usr/local/bin/node"
+cp "$dist/main.js" "$dist/sbom.cdx.json" "$dist/licenses.txt" "$to/app/"
+for plane in "$dist"/*.node; do
+  [ ! -e "$plane" ] || cp "$plane" "$to/app/"
+done
+
+chmod 755 "$to" "$to/app" "$to/usr" "$to/usr/local" "$to/usr/local/bin" "$to/usr/local/bin/node"
+chmod 644 "$to"/app/*

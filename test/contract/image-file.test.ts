@@ -1,0 +1,56 @@
+/** What the Dockerfile says agrees with the component, the simulator and the packages; no image is built here. */
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { proxyEntry } from "../../simulator/src/images/proxy.ts";
+import { defaultImage, version } from "../../src/index.ts";
+import { lifecycle } from "../../src/workload.ts";
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+const dockerfile = read("proxy-image/Dockerfile");
+const instruction = (name: string) =>
+  dockerfile
+    .replaceAll("\\\n", " ")
+    .split("\n")
+    .filter((line) => line.startsWith(`${name} `))
+    .map((line) => line.slice(name.length + 1).trim());
+
+it("starts the one file with the flags and variables that the simulator starts it with", () => {
+  const [entry = "[]"] = instruction("ENTRYPOINT");
+  expect(JSON.parse(entry)).toEqual(["node", ...proxyEntry.flags, "/app/main.js"]);
+  const { PATH, ...variables } = Object.fromEntries(
+    instruction("ENV").flatMap((line) => line.split(/\s+/).map((pair) => pair.split("="))),
+  );
+  expect(variables).toEqual(proxyEntry.env);
+  expect(PATH).toBe("/usr/local/bin");
+});
+
+it("holds what the component's preStop runs, by the same names", () => {
+  const [node, main, subcommand] = lifecycle().preStop?.exec?.commands ?? [];
+  const [entry = "[]"] = instruction("ENTRYPOINT");
+  const words: string[] = JSON.parse(entry);
+  expect([node, main, subcommand]).toEqual([words[0], words.at(-1), "prestop"]);
+});
+
+it("runs as a numeric user that is neither root nor the mesh's own", () => {
+  const [user = ""] = instruction("USER");
+  expect(user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+  expect(user).not.toMatch(/\b1337\b/);
+});
+
+it("names both bases by digest, and Node in the version that everything else runs on", () => {
+  const bases = instruction("ARG").filter((line) => /_IMAGE=/.test(line));
+  expect(bases).toHaveLength(2);
+  for (const base of bases) expect(base).toMatch(/@sha256:[0-9a-f]{64}$/);
+  const { node } = JSON.parse(read("package.json")).devDependencies;
+  expect(bases[0]).toContain(`/node:${node}-`);
+});
+
+it("has no version of its own: the label and the tag come from the package's", () => {
+  expect(instruction("LABEL").join()).toMatch(/image\.version="\$\{VERSION\}"/);
+  expect(instruction("ARG")).toContain("VERSION");
+  expect(defaultImage.split(":").at(-1)).toBe(version);
+});
+
+it("the native plane's crates have the version of the package", () => {
+  expect(/^version = "(.*)"$/m.exec(read("proxy-image/native/Cargo.toml"))?.[1]).toBe(version);
+});
