@@ -1,0 +1,82 @@
+/**
+ * Bases for an offline build, from this Debian's own packages: unpacked, not installed, so that no script of theirs
+ * runs and no package manager is needed inside. Node is the one that npm's package `node` has brought.
+ */
+import { copyFile, glob, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pinnedNode } from "../../simulator/src/images/process-image.ts";
+import { must } from "./must.ts";
+
+/** What Node and the native plane link to, and the authorities that TLS asks for. */
+const runtimePackages = ["libc6", "libgcc-s1", "libstdc++6", "ca-certificates"];
+/** `sh` and the few commands that the build stage uses. */
+const buildPackages = [
+  ...runtimePackages,
+  ...["dash", "coreutils", "libacl1", "libattr1", "libgmp10", "libselinux1", "libpcre2-8-0"],
+];
+
+const passwd = `root:x:0:0:root:/root:/sbin/nologin
+nobody:x:65534:65534:nobody:/nonexistent:/sbin/nologin
+nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin
+`;
+const group = `root:x:0:
+nobody:x:65534:
+nonroot:x:65532:
+`;
+
+/** Of those packages, what nothing in the image reads: scripts for a package manager, and legacy character sets. */
+const unused = ["usr/sbin", "sbin", "usr/lib/*/gconv", "usr/lib/*/audit"];
+
+/** The final stage's base: libraries, certificates, and nothing that can be run. */
+export async function layOutRuntimeBase(folder: string, packagesDir: string): Promise<void> {
+  await unpack(runtimePackages, folder, packagesDir);
+  for (const pattern of unused) {
+    for await (const path of glob(pattern, { cwd: folder })) {
+      await rm(join(folder, path), { recursive: true });
+    }
+  }
+  await writeFile(join(folder, "etc", "passwd"), passwd);
+  await writeFile(join(folder, "etc", "group"), group);
+  await writeFile(join(folder, "etc", "nsswitch.conf"), "hosts: files dns\n");
+  await bundleCertificates(folder);
+}
+
+/** The build stage's base: the same libraries, Node, and the commands that its steps need. */
+export async function layOutBuildBase(folder: string, packagesDir: string): Promise<void> {
+  await unpack(buildPackages, folder, packagesDir);
+  const bin = join(folder, "usr", "local", "bin");
+  await mkdir(bin, { recursive: true });
+  await copyFile(pinnedNode(), join(bin, "node"));
+  const sh = join(folder, "bin", "sh");
+  await symlink("dash", sh).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+}
+
+async function unpack(packages: string[], folder: string, packagesDir: string): Promise<void> {
+  for (const empty of ["dev", "etc/ssl/certs", "proc", "sys", "tmp", "usr"]) {
+    await mkdir(join(folder, empty), { recursive: true });
+  }
+  await mkdir(packagesDir, { recursive: true });
+  const missing = await missingPackages(packages, packagesDir);
+  // Not by root's sandbox user, which can't write here.
+  if (missing.length > 0) await must("apt-get", ["-q", "download", ...missing], { cwd: packagesDir });
+  for (const name of packages) {
+    const file = (await readdir(packagesDir)).find((entry) => entry.startsWith(`${name}_`));
+    if (file === undefined) throw new Error(`apt-get has not downloaded ${name}`);
+    await must("dpkg-deb", ["--extract", join(packagesDir, file), folder]);
+  }
+}
+
+async function missingPackages(packages: string[], packagesDir: string): Promise<string[]> {
+  const there = await readdir(packagesDir);
+  return packages.filter((name) => !there.some((entry) => entry.startsWith(`${name}_`)));
+}
+
+/** What the package's own script would do at its installation. */
+async function bundleCertificates(folder: string): Promise<void> {
+  const from = join(folder, "usr", "share", "ca-certificates", "mozilla");
+  const names = (await readdir(from)).sort();
+  const texts = await Promise.all(names.map((name) => readFile(join(from, name), "utf8")));
+  await writeFile(join(folder, "etc", "ssl", "certs", "ca-certificates.crt"), texts.join(""));
+}

@@ -1,0 +1,110 @@
+/**
+ * `npm run build:image`: the proxy's image from this checkout, as an OCI layout, without a container engine.
+ *
+ *   npm run build:image -- [--output FOLDER] [--registry-bases]
+ *
+ * Needs root and Debian's `buildah`. The bases come from Debian packages unless `--registry-bases` asks for those
+ * that the Dockerfile names.
+ */
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { fromRoot, root } from "../lib/root.ts";
+import { layOutBuildBase, layOutRuntimeBase } from "./bases.ts";
+import { Buildah } from "./buildah.ts";
+import { type ImageLayout, readLayout } from "./layout.ts";
+import { must } from "./must.ts";
+
+export interface BuildOptions {
+  /** Where the OCI layout goes; replaced if there is one. */
+  output: string;
+  registryBases?: boolean;
+  /** How many times to build, each from nothing but the bases; the layouts are `output`, `output-2`, … */
+  times?: number;
+}
+
+export async function buildImage(options: BuildOptions): Promise<ImageLayout[]> {
+  const dir = await mkdtemp(join(tmpdir(), "cpln-image-"));
+  try {
+    const buildah = await Buildah.open(join(dir, "buildah"));
+    const commit = await commitOfCheckout();
+    const { version } = JSON.parse(await readFile(fromRoot("package.json"), "utf8"));
+    const bases = options.registryBases ? {} : await makeBases(buildah, dir, commit.timestamp);
+    const outputs = Array.from({ length: options.times ?? 1 }, (_, index) =>
+      index === 0 ? options.output : `${options.output}-${index + 1}`,
+    );
+    for (const output of outputs) {
+      await buildah.build({
+        tag: "scale-to-zero-proxy",
+        dockerfile: fromRoot("proxy-image", "Dockerfile"),
+        ignoreFile: fromRoot("proxy-image", "Dockerfile.dockerignore"),
+        context: root,
+        timestamp: commit.timestamp,
+        args: { ...bases, VERSION: version, REVISION: commit.revision },
+        volumes: options.registryBases ? [] : [`${fromRoot("node_modules")}:/build/node_modules:ro`],
+      });
+      await rm(output, { recursive: true, force: true });
+      await buildah.push("scale-to-zero-proxy", output);
+    }
+    return await Promise.all(outputs.map(readLayout));
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** Sources are taken as they lie there: one that differs from its commit shows in the revision. */
+async function commitOfCheckout(): Promise<{ revision: string; timestamp: number }> {
+  const git = async (...args: string[]) => (await must("git", args, { cwd: root })).trim();
+  const changed = await git("status", "--porcelain", "--", "src", "proxy-image", "package-lock.json");
+  return {
+    revision: (await git("rev-parse", "HEAD")) + (changed === "" ? "" : "-modified"),
+    timestamp: Number(await git("show", "--no-patch", "--format=%ct", "HEAD")),
+  };
+}
+
+async function makeBases(
+  buildah: Buildah,
+  dir: string,
+  timestamp: number,
+): Promise<{ BUILD_IMAGE: string; BASE_IMAGE: string }> {
+  const packages = join(dir, "packages");
+  const made = { BUILD_IMAGE: layOutBuildBase, BASE_IMAGE: layOutRuntimeBase };
+  for (const [name, layOut] of Object.entries(made)) {
+    const context = join(dir, name);
+    await mkdir(context);
+    await layOut(context, packages);
+    const dockerfile = `${context}.Dockerfile`;
+    await writeFile(dockerfile, "FROM scratch\nCOPY . /\n");
+    await buildah.build({ tag: name.toLowerCase(), dockerfile, context, timestamp });
+  }
+  return { BUILD_IMAGE: "localhost/build_image", BASE_IMAGE: "localhost/base_image" };
+}
+
+const mebibytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      output: { type: "string", default: fromRoot("proxy-image", "dist", "image") },
+      "registry-bases": { type: "boolean", default: false },
+    },
+  });
+  try {
+    if (!existsSync("/usr/bin/buildah")) throw new Error("needs Debian's package buildah");
+    const output = resolve(values.output);
+    const [image] = await buildImage({ output, registryBases: values["registry-bases"] });
+    if (image === undefined) throw new Error("nothing was built");
+    const sum = (of: "bytes" | "unpackedBytes") =>
+      image.layers.reduce((total, layer) => total + layer[of], 0);
+    console.log(`image       ${output}`);
+    console.log(`digest      ${image.digest}`);
+    console.log(`revision    ${image.config.config.Labels["org.opencontainers.image.revision"]}`);
+    console.log(`compressed  ${mebibytes(sum("bytes"))}`);
+    console.log(`unpacked    ${mebibytes(sum("unpackedBytes"))}`);
+  } catch (error) {
+    console.error(`build:image: ${error instanceof Error ? error.message : error}`);
+    process.exitCode = 1;
+  }
+}
