@@ -1,33 +1,44 @@
 import * as pulumi from "@pulumi/pulumi";
 import type * as cpln from "@pulumiverse/cpln";
-import { parseLink } from "./contract/links";
-import type { PlainArgs } from "./plain-args";
+import type { TargetId } from "./target-list";
 
-/** The one workload that the proxy may change. */
-export interface TargetRef {
-  gvc: pulumi.Output<string>;
-  name: pulumi.Output<string>;
+const MAX_DESCRIPTION = 250;
+
+/** What the resources say that they are for. */
+export function describeTargets(targets: readonly TargetId[]): string {
+  const text = `Scale to zero for ${targets.map(({ gvc, name }) => `${gvc}/${name}`).join(", ")}`;
+  return text.length <= MAX_DESCRIPTION ? text : `Scale to zero for ${targets.length} workloads`;
 }
 
-export const targetName = ({ target }: Pick<PlainArgs, "target">): string =>
-  parseLink(target)?.name ?? target;
-
-export const targetGvc = (args: Pick<PlainArgs, "target" | "targetGvc" | "gvc">): string =>
-  args.targetGvc ?? parseLink(args.target)?.gvc ?? args.gvc;
+export interface PolicyTargets {
+  targets: pulumi.Output<TargetId[]>;
+  /** The name of an only target, which may be known before its GVC is. */
+  only?: pulumi.Output<string> | undefined;
+}
 
 /**
- * `edit` on exactly the target, for exactly this identity. Links are written as the provider keeps them (a bare name
+ * `edit` on exactly the targets, for exactly this identity. Links are written as the provider keeps them (bare names
  * beside `gvc`, the principal without its organisation): so they are known at preview, and neither a refresh nor the
- * import of an existing policy shows a difference.
+ * import of an existing policy shows a difference. Targets in several GVCs need whole links, whose organisation is
+ * the identity's.
  */
 export function policySpec(
-  target: TargetRef,
+  { targets, only }: PolicyTargets,
   identity: cpln.Identity,
 ): Pick<cpln.PolicyArgs, "targetKind" | "gvc" | "targetLinks" | "bindings"> {
+  const common = targets.apply((all) => commonGvc(all) as string);
   return {
     targetKind: "workload",
-    gvc: target.gvc,
-    targetLinks: [target.name],
+    gvc: common,
+    targetLinks:
+      only?.apply((name) => [name]) ??
+      targets.apply((all): pulumi.Output<string[]> => {
+        if (commonGvc(all) !== undefined) return pulumi.output(all.map(({ name }) => name));
+        return identity.selfLink.apply((link) => {
+          const org = link.split("/", 3).join("/");
+          return all.map(({ gvc, name }) => `${org}/gvc/${gvc}/workload/${name}`);
+        });
+      }),
     bindings: [
       {
         permissions: ["edit"],
@@ -35,4 +46,9 @@ export function policySpec(
       },
     ],
   };
+}
+
+function commonGvc(targets: readonly TargetId[]): string | undefined {
+  const [first, ...others] = new Set(targets.map(({ gvc }) => gvc));
+  return others.length === 0 ? first : undefined;
 }

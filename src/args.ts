@@ -45,6 +45,28 @@ export interface PortArgs {
   target?: pulumi.Input<number>;
 }
 
+/** One of several targets behind one proxy, told apart by the port that a client connects to. */
+export interface TargetArgs {
+  /** The workload to wake and suspend: the `cpln.Workload` itself, its name, or a link to it. */
+  target: pulumi.Input<string> | cpln.Workload;
+  /** The target's GVC. Default: that of the `cpln.Workload` or link given as `target`, else the proxy's `gvc`. */
+  targetGvc?: pulumi.Input<string>;
+  /** The internal name to dial. Default: `{workload}.{gvc}.cpln.local`, the platform's own. */
+  targetHost?: pulumi.Input<string>;
+  /** The target's ports, at least one; public ports and listen ports are unique over all targets. */
+  ports: pulumi.Input<pulumi.Input<PortArgs>[]>;
+  /** How long this target is kept awake after its last connection closed. Default: `idleHold` of the component. */
+  idleHold?: pulumi.Input<string>;
+  /** How long a client of this target is held before it is dropped. Default: `maxHold` of the component. */
+  maxHold?: pulumi.Input<string>;
+  /** How long one attempt to wake this target lasts. Default: `wakeTimeout` of the component. */
+  wakeTimeout?: pulumi.Input<string>;
+  /** Clients of this target held at once; one more is refused. Default: `maxHeld` of the component. */
+  maxHeld?: pulumi.Input<number>;
+  /** Clients of this target held or spliced at once. Default: `maxConnections` of the component. */
+  maxConnections?: pulumi.Input<number>;
+}
+
 /**
  * Durations are text in Go's syntax: `500ms`, `90s`, `5m`, `1h30m`. Changing any setting of the proxy rolls it: the
  * new replica starts beside the old one, which goes on serving its sessions for up to `drainTimeout`.
@@ -58,15 +80,24 @@ export interface ScaleToZeroTcpArgs {
   /**
    * The workload to wake and suspend: the `cpln.Workload` itself, its name, or a link to it. It may exist already;
    * its firewall must let the proxy in (`proxyWorkloadLink`). Changing it rolls the proxy onto the new target; the
-   * old one is left as it is.
+   * old one is left as it is. Required unless `targets` is given.
    */
-  target: pulumi.Input<string> | cpln.Workload;
+  target?: pulumi.Input<string> | cpln.Workload;
   /** The target's GVC. Default: that of the `cpln.Workload` or link given as `target`, else `gvc`. */
   targetGvc?: pulumi.Input<string>;
   /** The internal name to dial. Default: `{workload}.{gvc}.cpln.local`, the platform's own. */
   targetHost?: pulumi.Input<string>;
-  /** The target's ports, at least one; the first is the one probed while nobody is held. */
-  ports: pulumi.Input<pulumi.Input<PortArgs>[]>;
+  /**
+   * The target's ports, at least one; the first is the one probed while nobody is held. Required unless `targets` is
+   * given.
+   */
+  ports?: pulumi.Input<pulumi.Input<PortArgs>[]>;
+  /**
+   * Several targets behind one proxy and one load balancer, told apart by port; instead of `target`, `targetGvc`,
+   * `targetHost` and `ports`. Each is woken and suspended on its own. It costs one proxy and one load balancer for
+   * all; changing the list rolls the proxy for all of them. Default: the one target that those arguments describe.
+   */
+  targets?: pulumi.Input<pulumi.Input<TargetArgs>[]>;
 
   /** `public` (default) or `internal`. `internal` costs no load balancer; changing it adds or removes the address. */
   expose?: pulumi.Input<Exposure>;

@@ -3,8 +3,9 @@ import { nameProblem, newNameProblem, parseLink } from "./contract/links";
 import { containerPortProblem, duplicates, isPort, MAX_PORT, publicPortProblem } from "./contract/ports";
 import { type Problem, problem } from "./contract/problems";
 import { workloadName } from "./naming";
-import { isInternal, mappingsOf, type PlainArgs, type RawMapping } from "./plain-args";
+import { isInternal, type PlainArgs } from "./plain-args";
 import { listensOf, renderSettings } from "./proxy-settings";
+import { mappingsOf, type PlacedMapping, SINGLE_FORM, targetIds, targetsOf } from "./target-list";
 import { proxyImageRepository } from "./version";
 
 const GRACE_SECONDS = { min: 5, max: 900 };
@@ -17,17 +18,25 @@ const CIDR =
  * `variable` is the argument here.
  */
 export function checkArgs(component: string, args: PlainArgs): Problem[] {
+  const list = checkTargets(component, args);
   const found = [
-    ...checkNames(component, args),
+    ...checkNames(args),
+    ...list,
     ...checkPorts(args),
     ...checkAccess(args),
     ...checkWorkload(args),
   ];
   // What was found is the sharper word: the parser's own about the same argument or mapping would repeat it.
-  const subject = ({ variable, path }: Problem) => `${variable}[${variable === "ports" ? path[0] : ""}]`;
   const said = new Set(found.map(subject));
+  if (list.some(({ variable, path }) => variable === "targets" && path.length === 0)) return found;
   const settings = renderSettings(args);
   return settings.ok ? found : [...found, ...settings.problems.filter((each) => !said.has(subject(each)))];
+}
+
+/** An argument, or one mapping in it. */
+function subject({ variable, path }: Problem): string {
+  const depth = { ports: 1, targets: path[1] === "ports" ? 3 : 2 }[variable] ?? 0;
+  return JSON.stringify([variable, ...path.slice(0, depth)]);
 }
 
 /** What may stand but seldom does what was meant. */
@@ -42,7 +51,7 @@ export function adviseArgs(args: PlainArgs): Problem[] {
   return advice;
 }
 
-function checkNames(component: string, args: PlainArgs): Problem[] {
+function checkNames(args: PlainArgs): Problem[] {
   const found: Problem[] = [];
   const check = (argument: "gvc" | "workloadName" | "identityName" | "policyName", kind: string) => {
     const name: unknown = args[argument];
@@ -59,51 +68,72 @@ function checkNames(component: string, args: PlainArgs): Problem[] {
   check("workloadName", "workload");
   check("identityName", "identity");
   check("policyName", "policy");
-
-  const link = typeof args.target === "string" ? parseLink(args.target) : undefined;
-  const own = args.workloadName ?? workloadName(component);
-  if (link && link.name === own && (args.targetGvc ?? link.gvc ?? args.gvc) === args.gvc) {
-    found.push(problem("conflict", "target", "is the proxy itself", { got: args.target }));
-  }
   return found;
+}
+
+function checkTargets(component: string, args: PlainArgs): Problem[] {
+  const targets = targetsOf(args);
+  const beside = SINGLE_FORM.filter((name) => args[name] !== undefined);
+  if (args.targets !== undefined && beside.length > 0) {
+    const names = beside.map((name) => `\`${name}\``).join(", ");
+    return [problem("conflict", "targets", `can't stand beside ${names}, which describe an only target`)];
+  }
+  if (!targets || targets.length === 0) {
+    return [problem("invalid", "targets", "must be a list of at least one target", { got: args.targets })];
+  }
+  const proxy = { gvc: args.gvc, name: args.workloadName ?? workloadName(component) };
+  const seen = new Set([JSON.stringify(proxy)]);
+  return targets.flatMap(({ target, at }) => {
+    const [id] = targetIds({ gvc: args.gvc, targets: [target as PlainArgs] });
+    if (!id) return [];
+    const key = JSON.stringify({ gvc: id.gvc, name: id.name });
+    if (!seen.has(key)) {
+      seen.add(key);
+      return [];
+    }
+    const { variable, path } = at("target");
+    const itself = key === JSON.stringify(proxy);
+    const reason = itself ? "is the proxy itself" : "is given twice: give all of its ports in one place";
+    return [problem("conflict", variable, reason, { path, got: target.target })];
+  });
 }
 
 function checkPorts(args: PlainArgs): Problem[] {
   const mappings = mappingsOf(args);
-  if (!mappings) return [];
-  const listens = listensOf(args, mappings);
-  const found = mappings.flatMap((mapping, index) => checkMapping(args, mapping, index, listens[index]));
+  const listens = listensOf(args);
+  const found = mappings.flatMap((placed, index) => checkMapping(args, placed, listens[index]));
   if (isInternal(args)) return found;
-  for (const index of duplicates(mappings.map(({ port }) => port ?? Number.NaN))) {
-    const port = mappings[index]?.port;
-    if (port === undefined) continue;
-    found.push(problem("conflict", "ports", "is given twice", { path: [index, "port"], got: port }));
+  for (const index of duplicates(mappings.map(({ mapping }) => mapping.port ?? Number.NaN))) {
+    const { variable = "ports", path = [], mapping } = mappings[index] ?? {};
+    if (mapping?.port === undefined) continue;
+    found.push(
+      problem("conflict", variable, "is given twice", { path: [...path, "port"], got: mapping.port }),
+    );
   }
   return found;
 }
 
 function checkMapping(
   args: PlainArgs,
-  { port, target }: RawMapping,
-  index: number,
+  { mapping: { port, target }, variable, path }: PlacedMapping,
   listen: number | undefined,
 ): Problem[] {
-  const at = (key: string) => [index, key];
-  if (port === undefined) return [problem("missing", "ports", "is required", { path: at("port") })];
+  const at = (key: string) => [...path, key];
+  if (port === undefined) return [problem("missing", variable, "is required", { path: at("port") })];
   const portReason = isInternal(args) ? internalPortProblem(port) : publicPortProblem(port);
   if (portReason !== undefined) {
-    return [problem("invalid", "ports", portReason, { path: at("port"), got: port })];
+    return [problem("invalid", variable, portReason, { path: at("port"), got: port })];
   }
   const found: Problem[] = [];
   const listenReason = containerPortProblem(listen ?? port);
   if (listenReason !== undefined) {
-    found.push(problem("invalid", "ports", listenReason, { path: at("listen"), got: listen }));
+    found.push(problem("invalid", variable, listenReason, { path: at("listen"), got: listen }));
   }
   const targetReason = containerPortProblem(target ?? port);
   if (targetReason !== undefined) {
     const reason =
       target === undefined ? `is \`port\` where it is not given, and ${targetReason}` : targetReason;
-    found.push(problem("invalid", "ports", reason, { path: at("target"), got: target ?? port }));
+    found.push(problem("invalid", variable, reason, { path: at("target"), got: target ?? port }));
   }
   return found;
 }

@@ -1,5 +1,6 @@
 import { defaultHost } from "./contract/links";
 import { isInternal, type PlainArgs } from "./plain-args";
+import { mappingsOf } from "./target-list";
 
 interface Status {
   canonicalEndpoint?: string;
@@ -18,5 +19,7 @@ export const internalHost = (
 ): string | undefined => (isInternal(args) ? defaultHost(workload, gvc) : undefined);
 
 /** What clients connect to: the load balancer's ports, or the container's own where there is none. */
-export const portsText = (args: Pick<PlainArgs, "expose" | "ports">, listens: readonly number[]): string =>
-  (isInternal(args) ? listens : args.ports.map(({ port }) => port)).join(",");
+export const portsText = (
+  args: Pick<PlainArgs, "expose" | "ports" | "targets">,
+  listens: readonly number[],
+): string => (isInternal(args) ? listens : mappingsOf(args).map(({ mapping }) => mapping.port)).join(",");

@@ -1,4 +1,11 @@
-export { DataPlane, Exposure, HoldEnd, type PortArgs, type ScaleToZeroTcpArgs } from "./args";
+export {
+  DataPlane,
+  Exposure,
+  HoldEnd,
+  type PortArgs,
+  type ScaleToZeroTcpArgs,
+  type TargetArgs,
+} from "./args";
 export { ignoreSuspend, type LiveSuspendArgs, liveSuspend } from "./drift";
 export { type ProxyWorkloadLinkArgs, proxyWorkloadLink } from "./firewall";
 export { ScaleToZeroTcp, type ScaleToZeroTcpResources } from "./scale-to-zero-tcp";

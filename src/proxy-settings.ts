@@ -4,13 +4,8 @@ import { drainWithin } from "./contract/drain";
 import { oversized, parseEnvironment, renderEnvironment } from "./contract/environment";
 import { assignListen } from "./contract/ports";
 import type { Problem } from "./contract/problems";
-import {
-  DEFAULT_GRACE_SECONDS,
-  DEFAULT_HEALTH_PORT,
-  mappingsOf,
-  type PlainArgs,
-  type RawMapping,
-} from "./plain-args";
+import { DEFAULT_GRACE_SECONDS, DEFAULT_HEALTH_PORT, type PlainArgs } from "./plain-args";
+import { mappingsOf, type Place, type RawMapping, type RawTarget, targetsOf } from "./target-list";
 
 /** Stand-ins for what the platform injects: the proxy's parser wants them, and nothing of them is rendered. */
 const INJECTED = { CPLN_ENDPOINT: "http://api.cpln.io", CPLN_ORG: "org", CPLN_TOKEN: "token" };
@@ -25,77 +20,124 @@ export type RenderedSettings =
  */
 export function renderSettings(args: PlainArgs): RenderedSettings {
   const parsed = parseEnvironment(spell(args));
-  if (!parsed.ok) return { ok: false, problems: parsed.problems.map((each) => byArgument(each, args)) };
+  if (!parsed.ok) return { ok: false, problems: byArguments(parsed.problems, args) };
 
   const environment = renderEnvironment(parsed.settings);
   const long = oversized(environment);
-  if (long.length > 0) return { ok: false, problems: long.map((each) => byArgument(each, args)) };
+  if (long.length > 0) return { ok: false, problems: byArguments(long, args) };
   const listens = parsed.settings.targets.flatMap((target) => target.ports.map(({ listen }) => listen));
-  return { ok: true, environment, listens, advice: advise(parsed.settings).map(adviceByArgument) };
+  return { ok: true, environment, listens, advice: adviceByArguments(advise(parsed.settings), args) };
 }
 
 /** The arguments as variables, unread and unchecked. */
 function spell(args: PlainArgs): Record<string, string | undefined> {
   const given = args as unknown as Record<string, unknown>;
-  const target: Record<string, unknown> = {
-    workload: args.target,
-    gvc: args.targetGvc,
-    host: args.targetHost,
-    ports: listenPorts(args),
-  };
   const env: Record<string, string | undefined> = { ...INJECTED, CPLN_GVC: asText(args.gvc) };
   for (const setting of allSettings()) {
-    const value = setting.argument === undefined ? undefined : given[setting.argument];
-    if (setting.scope === "target" && setting.key !== undefined) target[setting.key] = value;
-    if (setting.scope === "process") env[setting.variable] = asText(value);
+    if (setting.scope !== "process" || setting.argument === undefined) continue;
+    env[setting.variable] = asText(given[setting.argument]);
   }
   const grace = args.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
   env.OWN_GRACE = `${grace}s`;
   env.DRAIN_TIMEOUT = asText(args.drainTimeout) ?? `${drainWithin(grace * 1000)}ms`;
-  env.TARGET_1 = JSON.stringify(target);
+
+  const listens = listensOf(args);
+  targetsOf(args)?.forEach(({ target }, index) => {
+    env[`TARGET_${index + 1}`] = JSON.stringify(spellTarget(target, args, listens));
+  });
   return env;
 }
 
-function listenPorts(args: PlainArgs): unknown {
-  const mappings = mappingsOf(args);
-  if (!mappings) return args.ports;
-  const listens = listensOf(args, mappings);
-  return mappings.map(({ port, target }, index) => ({ listen: listens[index], target: target ?? port }));
+/** Takes the target's own from `listens`. What the target does not say for itself is as it is for all. */
+function spellTarget(target: RawTarget, args: PlainArgs, listens: (number | undefined)[]): object {
+  const [common, own] = [args, target] as unknown as Record<string, unknown>[];
+  const json: Record<string, unknown> = {
+    workload: target.target,
+    gvc: target.targetGvc,
+    host: target.targetHost,
+  };
+  json.ports = Array.isArray(target.ports)
+    ? mappingsOf({ targets: [target as PlainArgs] }).map(({ mapping }) =>
+        spellMapping(mapping, listens.shift()),
+      )
+    : target.ports;
+  for (const { scope, key, argument } of allSettings()) {
+    if (scope !== "target" || key === undefined || argument === undefined) continue;
+    json[key] = own?.[argument] ?? common?.[argument];
+  }
+  return json;
 }
 
+const spellMapping = ({ port, target }: RawMapping, listen: number | undefined): object => ({
+  listen,
+  target: target ?? port,
+});
+
 /** The container's ports. A mapping without a port has none; the checks say so. */
-export const listensOf = (args: PlainArgs, mappings: readonly RawMapping[]): (number | undefined)[] =>
-  assignListen(mappings as { port: number }[], args.healthPort ?? DEFAULT_HEALTH_PORT).map((listen) =>
+export function listensOf(args: PlainArgs): (number | undefined)[] {
+  const mappings = mappingsOf(args).map(({ mapping }) => mapping as { port: number });
+  return assignListen(mappings, args.healthPort ?? DEFAULT_HEALTH_PORT).map((listen) =>
     Number.isNaN(listen) ? undefined : listen,
   );
+}
 
 const asText = (value: unknown): string | undefined =>
   value === undefined || typeof value === "string" ? value : JSON.stringify(value);
 
-/** The same problem at the argument that the user wrote. */
-function byArgument(found: Problem, args: PlainArgs): Problem {
-  const [key, ...rest] = found.path;
-  const inTarget = found.variable === "TARGET_1";
-  const setting = allSettings().find((each) =>
-    inTarget ? each.key === (key ?? "ports") : each.variable === found.variable,
-  );
-  let argument = setting?.argument ?? found.variable;
-  if (argument === "targetGvc" && args.targetGvc === undefined) argument = "gvc";
-  if (found.variable === "CPLN_GVC") argument = "gvc";
-  if (found.variable === "DRAIN_TIMEOUT" && args.drainTimeout === undefined) {
-    argument = "terminationGracePeriodSeconds";
-  }
-  return { ...found, variable: argument, path: inTarget ? rest : found.path, reason: inWords(found.reason) };
+/** The same problems at the arguments that the user wrote. What is said of several targets for one is said once. */
+function byArguments(problems: readonly Problem[], args: PlainArgs): Problem[] {
+  const found = problems.map((each) => byArgument(each, args));
+  const keys = found.map(({ variable, path, reason }) => JSON.stringify([variable, path, reason]));
+  return found.filter((_, index) => keys.indexOf(keys[index] ?? "") === index);
 }
 
-function adviceByArgument({ setting, text }: Advice): Problem {
-  const argument = SETTINGS[setting as keyof typeof SETTINGS] as { argument?: string };
-  return { kind: "invalid", variable: argument.argument ?? setting, path: [], reason: inWords(text) };
+function byArgument(found: Problem, args: PlainArgs): Problem {
+  const [key, ...rest] = found.path;
+  const number = /^TARGET_(\d+)$/.exec(found.variable)?.[1];
+  const setting = allSettings().find((each) =>
+    number === undefined ? each.variable === found.variable : each.key === (key ?? "ports"),
+  );
+  const argument = setting?.argument ?? found.variable;
+  const place =
+    number === undefined
+      ? { variable: argumentOf(found.variable, argument, args), path: [...found.path] }
+      : inTarget(Number(number) - 1, argument, args);
+  const path = number === undefined ? place.path : [...place.path, ...rest];
+  return { ...found, variable: place.variable, path, reason: inWords(found.reason) };
+}
+
+function argumentOf(variable: string, argument: string, args: PlainArgs): string {
+  if (variable === "CPLN_GVC") return "gvc";
+  if (variable === "DRAIN_TIMEOUT" && args.drainTimeout === undefined) return "terminationGracePeriodSeconds";
+  return argument;
+}
+
+/** A target's own argument, or the one for all targets that stands in for it. */
+function inTarget(index: number, argument: string, args: PlainArgs): Place {
+  const placed = targetsOf(args)?.[index];
+  const own = (placed?.target as Record<string, unknown> | undefined)?.[argument];
+  if (argument === "targetGvc" && own === undefined) return { variable: "gvc", path: [] };
+  const common = (args as unknown as Record<string, unknown>)[argument];
+  if (placed === undefined || (own === undefined && common !== undefined))
+    return { variable: argument, path: [] };
+  return placed.at(argument);
+}
+
+function adviceByArguments(advice: readonly Advice[], args: PlainArgs): Problem[] {
+  return byArguments(
+    advice.map(({ setting, target, text }) => {
+      const entry = SETTINGS[setting as keyof typeof SETTINGS] as { key?: string };
+      const at =
+        target === undefined ? {} : { variable: `TARGET_${target + 1}`, path: [entry.key ?? setting] };
+      return { kind: "invalid", variable: setting, path: [], reason: text, ...at };
+    }),
+    args,
+  );
 }
 
 /** Variables in a sentence, by the arguments that set them. */
 const inWords = (text: string): string =>
   text.replace(/\b[A-Z]+(?:_[A-Z0-9]+)+\b/g, (name) => {
     const setting = allSettings().find((each) => each.variable === name);
-    return setting?.argument ?? (name === "TARGET_1" ? "another port" : name);
+    return setting?.argument ?? (/^TARGET_\d+$/.test(name) ? "another port" : name);
   });

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type * as cpln from "@pulumiverse/cpln";
-import type { ScaleToZeroTcpArgs } from "./args";
+import type { ScaleToZeroTcpArgs, TargetArgs } from "./args";
 import { adviseArgs, checkArgs } from "./checks";
 import { formatProblem, type Problem } from "./contract/problems";
 import { checkExtraEnv } from "./extra-env";
@@ -24,12 +24,13 @@ export interface ResolvedArgs {
 
 /** Which arguments' problems can't be judged while another one is unknown. */
 const JUDGED_WITH: Record<string, string[]> = {
-  expose: ["allow", "ipset", "ports"],
-  healthPort: ["ports"],
-  gvc: ["target", "targetGvc"],
-  target: ["targetGvc"],
-  targetGvc: ["target"],
-  workloadName: ["target"],
+  expose: ["allow", "ipset", "ports", "targets"],
+  healthPort: ["ports", "targets"],
+  gvc: ["target", "targetGvc", "targets"],
+  target: ["targetGvc", "targets"],
+  targetGvc: ["target", "targets"],
+  targets: ["target", "ports"],
+  workloadName: ["target", "targets"],
 };
 
 /**
@@ -44,11 +45,10 @@ export function resolveArgs(
   const { env: extra, tags: _, ...rest } = args ?? {};
   const { plain, deferred } = settle(rest);
   if (pulumi.Resource.isInstance(rest.target)) {
-    const workload = rest.target as cpln.Workload;
     deferred.add("target");
-    rest.target = workload.name;
-    rest.targetGvc ??= workload.gvc;
+    Object.assign(rest, named(rest));
   }
+  if (rest.targets !== undefined) rest.targets = namedTargets(rest.targets);
   const normal: Record<string, unknown> = rest;
 
   const unjudged = new Set([...deferred, ...[...deferred].flatMap((each) => JUDGED_WITH[each] ?? [])]);
@@ -84,6 +84,23 @@ export function resolveArgs(
       return { ...(added as Record<string, string>), ...settings.environment };
     }),
   };
+}
+
+/** A workload given as itself, by its name and its GVC. */
+function named<T extends Pick<TargetArgs, "targetGvc"> & { target?: unknown }>(args: T): T {
+  if (!pulumi.Resource.isInstance(args?.target)) return args;
+  const { name, gvc } = args.target as cpln.Workload;
+  return { ...args, target: name, targetGvc: args.targetGvc ?? gvc };
+}
+
+function namedTargets(targets: NonNullable<ScaleToZeroTcpArgs["targets"]>): typeof targets {
+  const each = (target: pulumi.Input<TargetArgs>): pulumi.Input<TargetArgs> =>
+    pulumi.Output.isInstance(target) || target instanceof Promise
+      ? pulumi.output(target).apply((known) => named(known as TargetArgs) as never)
+      : named(target);
+  if (Array.isArray(targets)) return targets.map(each);
+  if (!pulumi.Output.isInstance(targets) && !(targets instanceof Promise)) return targets;
+  return pulumi.output(targets).apply((known) => (known as TargetArgs[]).map(each) as never);
 }
 
 const warn = (advice: Problem, component: pulumi.Resource): void => {

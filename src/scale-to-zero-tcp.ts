@@ -1,10 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as cpln from "@pulumiverse/cpln";
-import { policySpec, targetGvc, targetName } from "./access";
+import { describeTargets, policySpec } from "./access";
 import type { ScaleToZeroTcpArgs } from "./args";
+import { parseLink } from "./contract/links";
 import { hostOf, internalHost, portsText } from "./endpoint";
 import { identityName, policyName, workloadName } from "./naming";
 import { resolveArgs } from "./resolve";
+import { targetIds } from "./target-list";
 import * as parts from "./workload";
 
 const TYPE = "cpln-scale-to-zero:index:ScaleToZeroTcp";
@@ -29,9 +31,9 @@ export interface ScaleToZeroTcpResources {
 const children = new WeakMap<ScaleToZeroTcp, ScaleToZeroTcpResources>();
 
 /**
- * Lets a raw-TCP workload sleep while nobody is connected and wakes it while the client waits.
+ * Keeps a raw-TCP workload suspended while nobody is connected and wakes it while the client waits.
  *
- * It makes an identity, a policy that lets this identity edit exactly the target, and the proxy workload with its own
+ * It makes an identity, a policy that lets this identity edit exactly the target, or targets, and the proxy workload with its own
  * direct load balancer. What is paid for while idle is the proxy (100m CPU, 128Mi) and the load balancer; the target
  * is not. The target itself is never touched by an update or a destroy: it is left as it is.
  *
@@ -58,13 +60,14 @@ export class ScaleToZeroTcp extends pulumi.ComponentResource {
     if (opts?.urn) return;
 
     const { pick, rendered, env } = resolveArgs(name, args, this);
-    const target = {
-      name: pick("target").apply(targetName),
-      gvc: pick("target", "targetGvc", "gvc").apply(targetGvc),
-    };
+    const targets = pick("target", "targetGvc", "targets", "gvc").apply(targetIds);
+    const only =
+      args.targets === undefined
+        ? pick("target").apply(({ target }) => parseLink(target)?.name ?? target)
+        : undefined;
     const gvc = pick("gvc").apply((given) => given.gvc);
     const common = {
-      description: pulumi.interpolate`Scale to zero for ${target.gvc}/${target.name}`,
+      description: targets.apply(describeTargets),
       ...(args.tags === undefined ? {} : { tags: args.tags }),
     };
 
@@ -82,7 +85,7 @@ export class ScaleToZeroTcp extends pulumi.ComponentResource {
       `${name}-policy`,
       {
         name: pick("policyName", "gvc").apply((given) => given.policyName ?? policyName(name, given.gvc)),
-        ...policySpec(target, identity),
+        ...policySpec({ targets, only }, identity),
         ...common,
       },
       { parent: this },
@@ -117,7 +120,7 @@ export class ScaleToZeroTcp extends pulumi.ComponentResource {
         firewallSpec: pick("expose", "allow", "allowWorkloads").apply(parts.firewallSpec),
         loadBalancer: maybe(
           pulumi
-            .all([pick("expose", "ports", "ipset"), listens])
+            .all([pick("expose", "ports", "targets", "ipset"), listens])
             .apply(([given, ports]) => parts.loadBalancer(given, ports)),
         ),
         rolloutOptions: pick("terminationGracePeriodSeconds").apply(parts.rolloutOptions),
@@ -135,7 +138,7 @@ export class ScaleToZeroTcp extends pulumi.ComponentResource {
       .all([pick("expose"), workload.name, workload.gvc, workload.statuses])
       .apply(([given, proxy, inGvc, statuses]) => internalHost(given, proxy, inGvc) ?? hostOf(statuses));
     this.ports = pulumi
-      .all([pick("expose", "ports"), listens])
+      .all([pick("expose", "ports", "targets"), listens])
       .apply(([given, own]) => portsText(given, own));
     this.registerOutputs({
       workloadLink: this.workloadLink,

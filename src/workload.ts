@@ -1,6 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type * as cpln from "@pulumiverse/cpln";
 import { DEFAULT_GRACE_SECONDS, DEFAULT_HEALTH_PORT, isInternal, type PlainArgs } from "./plain-args";
+import { mappingsOf } from "./target-list";
 import { defaultImage } from "./version";
 
 /** The parts of the proxy workload, each from the arguments that it follows from. Pure. */
@@ -82,11 +83,11 @@ function internalFirewall(
 
 /** One port a mapping; none at all for a proxy that only its GVC reaches. */
 export function loadBalancer(
-  args: Pick<PlainArgs, "expose" | "ports" | "ipset">,
+  args: Pick<PlainArgs, "expose" | "ports" | "targets" | "ipset">,
   listens: readonly number[],
 ): LoadBalancer | undefined {
   if (isInternal(args)) return undefined;
-  const ports = args.ports.map(({ port }, index) => ({
+  const ports = mappingsOf(args).map(({ mapping: { port = 0 } }, index) => ({
     externalPort: port,
     protocol: "TCP",
     scheme: "tcp",

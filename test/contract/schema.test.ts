@@ -46,7 +46,7 @@ describe("the schema", () => {
   });
 
   it("needs what a program must give", () => {
-    expect([...resource.requiredInputs].sort()).toEqual(["gvc", "ports", "target"]);
+    expect(resource.requiredInputs).toEqual(["gvc"]);
   });
 
   it("gives outputs that are strings, and nothing that leaked", () => {
