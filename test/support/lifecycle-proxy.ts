@@ -73,12 +73,9 @@ export class SceneProxy {
       workload: place.names.workload,
       gvc: place.names.gvc,
       host: place.host,
-      ports: place.ports.map((port) => ({
-        listen: port,
-        target: port,
-        readiness: { kind: "banner" },
-        wakeOn: "connect",
-      })),
+      ports: targetSettings(0).ports.flatMap((mapping) =>
+        place.ports.map((port) => ({ ...mapping, listen: port, target: port })),
+      ),
       idleHoldMs: 60_000,
       wakePollIntervalMs: 500,
       ...options.settings,
