@@ -60,11 +60,12 @@ function isOlder(turn: Turn, known: KnownWorkload, snapshot: WorkloadSnapshot): 
 
 function seenSuspended(turn: Turn, known: TargetState["workload"]): void {
   const { state } = turn;
+  const isNew = !known?.suspended || known.version !== state.workload?.version;
   switch (state.phase) {
     case "suspended":
     case "waking":
       // Suspended anew since the last look, by whomever: the replicas in between may still answer.
-      if (!known?.suspended || known.version !== state.workload?.version) distrust(turn);
+      if (isNew) distrust(turn);
       return;
     case "suspending":
       // A suspend whose outcome was unknown has landed.
@@ -81,8 +82,8 @@ function seenSuspended(turn: Turn, known: TargetState["workload"]): void {
       enter(state, "suspended");
       // Our own suspend, given up as unknown, landed after the un-suspend that followed it.
       if (doubt && doubt.lostSuspend !== "none") turn.note({ event: "late_suspend_undone" });
-      // An un-suspend never seen to land is nobody's suspend.
-      else if (!doubt || doubt.seenSince !== undefined) foreignSuspend(turn);
+      // An un-suspend never seen to land is nobody's suspend, nor is one that was known before a port was proved.
+      else if ((!doubt || doubt.seenSince !== undefined) && isNew) foreignSuspend(turn);
     }
   }
 }

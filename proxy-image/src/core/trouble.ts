@@ -6,6 +6,7 @@ import {
   RETRY_FIRST_MS,
   TOKEN_REFILL_MS,
   TOKENS,
+  TROUBLED_READ_MS,
 } from "./limits";
 import { held } from "./state";
 import type { Turn } from "./turn";
@@ -39,6 +40,12 @@ export function retryAt(state: TargetState, trouble: Trouble): number {
   const urgent = held(state) > 0 && trouble.failure.kind !== "quota";
   const wait = Math.max(trouble.at + trouble.delayMs, tokenAt(state));
   return Math.max(urgent ? Math.min(wait, trouble.at + RETRY_CAP_HELD_MS) : wait, trouble.notBefore);
+}
+
+/** Reads go on while nobody is held, but slowly. */
+export function readRetryAt(state: TargetState, trouble: Trouble): number {
+  if (held(state) > 0) return retryAt(state, trouble);
+  return Math.max(trouble.at + TROUBLED_READ_MS, trouble.notBefore);
 }
 
 function takeToken(state: TargetState, now: number): void {

@@ -5,10 +5,9 @@ import {
   READ_SPACING_MS,
   STATUS_EVIDENCE_MS,
   STATUS_FAILURE_MS,
-  TROUBLED_READ_MS,
 } from "../limits";
-import { demand, held, waiting } from "../state";
-import { retryAt } from "../trouble";
+import { demand, waiting } from "../state";
+import { readRetryAt } from "../trouble";
 import type { Turn } from "../turn";
 import { failureRetryAt } from "./failure";
 
@@ -27,11 +26,7 @@ export function reading(turn: Turn): void {
 function nextReadAt(turn: Turn): number {
   const { state, config } = turn;
   const { readTrouble } = state;
-  if (readTrouble) {
-    return held(state) > 0
-      ? retryAt(state, readTrouble)
-      : Math.max(readTrouble.at + TROUBLED_READ_MS, readTrouble.notBefore);
-  }
+  if (readTrouble) return readRetryAt(state, readTrouble);
   if (state.readAt === undefined) return Number.NEGATIVE_INFINITY;
   if (turn.decisionRead || state.readWanted) return state.readAt + READ_SPACING_MS;
   if (state.doubt) return state.readAt + DOUBT_READ_MS;
