@@ -3,7 +3,7 @@ import type { WriteCall } from "./core-platform.ts";
 import type { Luck, Timeline } from "./core-time.ts";
 
 /** What a connection to a target that nobody runs meets. */
-export type Nobody = Exclude<ProbeOutcome, "answered" | "unreachable">;
+export type Nobody = Exclude<ProbeOutcome, "answered" | "unready" | "unreachable">;
 
 export interface TargetSettings {
   ports: readonly number[];

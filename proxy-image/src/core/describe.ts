@@ -9,6 +9,7 @@ export interface Condition {
     | "writes_failing"
     | "outcome_unknown"
     | "target_failing"
+    | "target_silent"
     | "paused"
     | "always_on"
     | "other_scaler"

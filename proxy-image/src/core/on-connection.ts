@@ -35,9 +35,15 @@ export function onMute(turn: Turn, portNumber: number): void {
   turn.state.readWanted = true;
 }
 
-export function onLeft(turn: Turn, portNumber: number, from: ConnectionStage): void {
+export function onLeft(turn: Turn, portNumber: number, from: ConnectionStage, unanswered = false): void {
   const { state, now } = turn;
-  portOf(state, portNumber)[from] -= 1;
+  const port = portOf(state, portNumber);
+  port[from] -= 1;
+  // The client could not be kept, since its bytes were gone: the next one of this port is not sent there unproved.
+  if (unanswered) {
+    port.proved = false;
+    state.readWanted = true;
+  }
   // Whoever is turned away has not used the target: a client that keeps coming must not keep a failed one up.
   const turnedAway = from !== "spliced" && failing(turn);
   if (!turnedAway) state.lastLeftAt = now;

@@ -15,6 +15,8 @@ export function onProbed(turn: Turn, portNumber: number, startedAt: number, outc
 
   // Names that don't resolve and routes that don't exist say nothing about the replicas.
   if (outcome === "unreachable") return;
+  // Somebody is there, of whatever generation, and serves nobody: neither a proof nor the lack of one.
+  if (outcome === "unready") return;
   if (outcome !== "answered") {
     port.nobodyAt = Math.max(port.nobodyAt ?? startedAt, startedAt);
     return;

@@ -20,11 +20,17 @@ export type Phase =
 /** Where a client's connection stands: waiting at the gate, being connected to the target, or spliced. */
 export type ConnectionStage = "waiting" | "connecting" | "spliced";
 
-/** What one look at a port found. Only `answered` means that an application was there. */
-export type ProbeOutcome = "answered" | "silent" | "refused" | "closed" | "reset" | "unreachable";
+/**
+ * What one look at a port found. Only `answered` means that an application was there and serves; `unready` is one
+ * that says that it does not serve yet, or no more.
+ */
+export type ProbeOutcome = "answered" | "unready" | "silent" | "refused" | "closed" | "reset" | "unreachable";
 
 /** Why a client's own connection to the target ended before the target's first byte. */
-export type ConnectFailure = Exclude<ProbeOutcome, "answered" | "silent"> | "timeout" | "recalled";
+export type ConnectFailure =
+  | Exclude<ProbeOutcome, "answered" | "unready" | "silent">
+  | "timeout"
+  | "recalled";
 
 /** How a call to the platform's API failed, sorted by what it means for the next step. */
 export type CallFailureKind =
@@ -94,8 +100,8 @@ export type Event =
   | { type: "mute"; port: number }
   /** The client's hold is about to end while it waits. */
   | { type: "hold-ending"; port: number; id: number }
-  /** The client is gone, for whatever reason. */
-  | { type: "left"; port: number; from: ConnectionStage }
+  /** The client is gone, for whatever reason. `unanswered`: the target ended it without having said a byte. */
+  | { type: "left"; port: number; from: ConnectionStage; unanswered?: boolean }
   | { type: "probed"; port: number; startedAt: number; outcome: ProbeOutcome }
   | { type: "read"; snapshot: WorkloadSnapshot }
   | { type: "read-failed"; failure: CallFailure }

@@ -83,9 +83,10 @@ export const LOG_EVENTS = {
   },
   connections: {
     level: "info",
-    fields: ["accepted", "ended", "unlogged", "longestHoldMs", "bytesUp", "bytesDown"],
+    fields: ["accepted", "ended", "scans", "unlogged", "longestHoldMs", "bytesUp", "bytesDown"],
     meaning:
-      "Once a minute, when anything happened: clients accepted, ends by reason, and ends and refusals that the limit " +
+      "Once a minute, when anything happened: clients accepted, ends by reason, scans among them (clients that ended " +
+      "without a byte, or whose first bytes were not the protocol's), and ends and refusals that the limit " +
       "on single lines kept out of the log.",
   },
 
@@ -105,6 +106,12 @@ export const LOG_EVENTS = {
     fields: ["attempt", "afterMs"],
     meaning:
       "An attempt to wake the target ended without a proof. Clients stay held and the next attempt follows.",
+  },
+  target_silent: {
+    level: "error",
+    fields: ["port", "probes", "advice"],
+    meaning:
+      "The target accepted every probe of a whole attempt and stayed silent: most likely it is asked in the wrong way.",
   },
   connected_unproved: {
     level: "warn",

@@ -11,12 +11,14 @@ export interface Ended {
   heldMs: number;
   bytesUp: number;
   bytesDown: number;
+  scan?: boolean;
 }
 
 /** What happened to clients since the last summary. Says nothing while nothing happens. */
 export class Sums {
   private accepted = 0;
   private ended = new Map<string, number>();
+  private scans = 0;
   private longestHoldMs = 0;
   private bytesUp = 0;
   private bytesDown = 0;
@@ -38,6 +40,7 @@ export class Sums {
 
   countEnded(ended: Ended): void {
     this.ended.set(ended.reason, (this.ended.get(ended.reason) ?? 0) + 1);
+    if (ended.scan) this.scans += 1;
     this.longestHoldMs = Math.max(this.longestHoldMs, ended.heldMs);
     this.bytesUp += ended.bytesUp;
     this.bytesDown += ended.bytesDown;
@@ -62,6 +65,7 @@ export class Sums {
       this.log.event("connections", {
         accepted: this.accepted,
         ended: Object.fromEntries(this.ended),
+        scans: this.scans,
         unlogged: this.unlogged,
         longestHoldMs: Math.round(this.longestHoldMs),
         bytesUp: this.bytesUp,
@@ -69,6 +73,7 @@ export class Sums {
       });
     }
     this.accepted = 0;
+    this.scans = 0;
     this.ended = new Map();
     this.longestHoldMs = 0;
     this.bytesUp = 0;

@@ -21,13 +21,15 @@ export interface ApproachOptions {
   port: number;
   clock: Clock;
   dialTimeoutMs?: number | undefined;
+  /** Sent as soon as it is connected. */
+  opening?: Buffer | undefined;
   /** Names are resolved afresh for every dial: an address may change across a wake. */
   lookup?: LookupFunction | undefined;
 }
 
 export interface ApproachEvents {
   connected?: () => void;
-  /** The target's first bytes are there, and nothing has been sent to it. */
+  /** The target's first bytes are there. */
   spoke: () => void;
   failed: (failure: ApproachFailure) => void;
 }
@@ -41,9 +43,11 @@ export class Approach {
   private readonly socket: Socket;
   private readonly cancelTimeout: () => void;
   private readonly events: ApproachEvents;
+  private readonly opening: Buffer | undefined;
 
   constructor(options: ApproachOptions, events: ApproachEvents) {
     this.events = events;
+    this.opening = options.opening;
     this.socket = harmless(new Socket(SOCKET_OPTIONS));
     this.cancelTimeout = options.clock.timer(options.dialTimeoutMs ?? DIAL_TIMEOUT_MS, () =>
       this.fail("timeout"),
@@ -62,9 +66,20 @@ export class Approach {
     });
   }
 
-  /** After `spoke`: the socket and its first bytes. It belongs to the caller from here on. */
+  /** Once connected: the socket and what it has said. It belongs to the caller from here on. */
   take(): { socket: Socket; first: Buffer[] } {
+    if (this.phase !== "over") this.settle();
     return { socket: this.socket, first: drainBuffered(this.socket) };
+  }
+
+  /** Once connected: what the client says, before the target has said anything. */
+  send(bytes: Buffer): void {
+    if (this.phase === "connected" && bytes.length > 0) this.socket.write(bytes);
+  }
+
+  /** Once connected: the client will say no more. */
+  sendEnd(): void {
+    if (this.phase === "connected") this.socket.end();
   }
 
   abandon(): void {
@@ -76,6 +91,7 @@ export class Approach {
   private readonly onConnect = () => {
     this.phase = "connected";
     this.cancelTimeout();
+    if (this.opening) this.send(this.opening);
     this.events.connected?.();
   };
 

@@ -11,6 +11,8 @@ export interface HeldOptions {
   earlyBytes: number;
   budget: EarlyBudget;
   onEnd: (end: HeldEnd) => void;
+  /** Bytes came, or an end after bytes, or no more will be read. */
+  onBytes?: () => void;
 }
 
 /**
@@ -37,6 +39,21 @@ export class HeldSocket {
     else socket.on("readable", this.onReadable);
   }
 
+  /** What the client has said so far, as far as it is kept. */
+  get said(): Buffer {
+    return Buffer.concat(this.early);
+  }
+
+  /** The client has ended its half, and everything that it said is kept. */
+  get ended(): boolean {
+    return this.phase === "watching" && this.socket.readableEnded;
+  }
+
+  /** All that has come is kept: the bound was not reached. */
+  get complete(): boolean {
+    return this.phase === "watching";
+  }
+
   /** Hands the socket over with the bytes that were read from it. An end that was seen shows in `readableEnded`. */
   release(): Buffer[] {
     this.stop();
@@ -61,12 +78,14 @@ export class HeldSocket {
     if (waiting > 0 && (this.kept + waiting > this.options.earlyBytes || this.options.budget.exhausted)) {
       // Left in the stream, which reads no further: that is the back-pressure.
       this.phase = "full";
+      this.options.onBytes?.();
       return;
     }
     const chunk: Buffer | null = this.socket.read();
     if (chunk === null) return;
     this.early.push(chunk);
     this.kept += chunk.length;
+    this.options.onBytes?.();
   };
 
   private count(bytes: number): void {
@@ -77,6 +96,7 @@ export class HeldSocket {
   private readonly onFin = () => {
     // With bytes it is a request whose sender has nothing to add.
     if (this.kept === 0) this.end("client_left");
+    else this.options.onBytes?.();
   };
 
   private readonly onGone = () => this.end("client_reset");

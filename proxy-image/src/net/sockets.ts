@@ -50,6 +50,16 @@ export function closeInOrder(socket: Socket, clock: Pick<Clock, "timer">): void 
   socket.resume();
 }
 
+/** What follows after the first so many bytes. */
+export function after(chunks: readonly Buffer[], bytes: number): Buffer[] {
+  let skip = bytes;
+  return chunks.flatMap((chunk) => {
+    const rest = chunk.subarray(Math.min(skip, chunk.length));
+    skip -= chunk.length - rest.length;
+    return rest.length > 0 ? [rest] : [];
+  });
+}
+
 /** What is left in the stream's own buffer. */
 export function drainBuffered(socket: Socket): Buffer[] {
   const chunks: Buffer[] = [];

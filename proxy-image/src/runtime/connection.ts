@@ -1,39 +1,32 @@
 import type { Socket } from "node:net";
-import type { ConnectFailure } from "../core/types";
+import type { WakeOn } from "../../../src/contract/settings";
+import type { ConnectFailure, ProbeOutcome } from "../core/types";
 import { Approach, type ApproachFailure } from "../net/approach";
-import type { DialQueue, Ticket } from "../net/dial-queue";
+import type { DialQueue } from "../net/dial-queue";
 import type { EarlyBudget } from "../net/early-budget";
 import { HeldSocket } from "../net/held";
-import type { Plane, Splice, SpliceEnd, SpliceEndReason } from "../net/plane";
-import { abort, closeInOrder } from "../net/sockets";
+import type { Plane, Splice, SpliceEnd } from "../net/plane";
+import { abort, after, closeInOrder } from "../net/sockets";
+import { fitOf } from "../probes";
+import type { Protocol } from "../probes/protocol";
+import type { Attempt } from "./attempt";
 import type { Clock } from "./clock";
+import { type EndReason, type Finish, type Heard, isScan, isUnanswered, type Stage } from "./finish";
+import { Forward } from "./forward";
+import { Hold } from "./hold";
+import { Offer } from "./offer";
 
-export type Stage = "waiting" | "connecting" | "spliced" | "finished";
-
-export type EndReason =
-  | SpliceEndReason
-  /** The client ended in order before it had sent a byte or seen one. */
-  | "client_left"
-  /** `MAX_HOLD` was over. */
-  | "hold_expired"
-  /** The platform reported that the target can't start. */
-  | "target_failed";
-
-/** The one account of a connection, given when it is over. */
-export interface Finish {
-  reason: EndReason;
-  detail: string | undefined;
-  /** Where it stood. */
-  stage: Exclude<Stage, "finished">;
-  heldMs: number;
-  splicedMs: number;
-  dials: number;
-  bytesUp: number;
-  bytesDown: number;
-}
+export { holdWarningMs } from "./hold";
+export type { EndReason, Finish, Stage };
 
 /** What a connection tells its controller. `finished` comes exactly once and last. */
 export type Report =
+  /** What the client said is reason to wake the target. Comes first, and at once where the connection is enough. */
+  | { type: "arrived" }
+  /** What the client said is none. */
+  | { type: "unfit" }
+  /** The client's bytes pass to the target, which has not said anything yet. */
+  | { type: "through" }
   | { type: "spliced" }
   | { type: "returned"; failure: ConnectFailure }
   | { type: "mute" }
@@ -46,6 +39,8 @@ export interface ConnectionOptions {
   /** Where the target answers. */
   address: { host: string; port: number };
   settings: { maxHoldMs: number; probeWindowMs: number; holdEnd: "close" | "reset"; earlyBytes: number };
+  protocol: Protocol;
+  wakeOn: WakeOn;
   clock: Clock;
   plane: Plane;
   dials: DialQueue;
@@ -53,52 +48,62 @@ export interface ConnectionOptions {
   report: (report: Report) => void;
 }
 
-/** How long before its end a hold is announced: time enough to connect to a target that answers. */
-export const holdWarningMs = (maxHoldMs: number): number => Math.min(2_000, maxHoldMs / 10);
-
-/** A connection being made to the target for this client. */
-interface Attempt {
-  ticket: Ticket;
-  /** Absent while it waits for its turn. */
-  approach?: Approach;
-  begunAt?: number;
-  cancelMute?: () => void;
-}
-
 /** One client from the moment it is admitted. Owns the client's socket, and ends once for one reason. */
 export class Connection {
   readonly id: number;
-  stage: Stage = "waiting";
+  stage: Stage;
   private readonly acceptedAt: number;
   private readonly held: HeldSocket;
+  private readonly hold: Hold;
   private attempt: Attempt | undefined;
+  private offer: Offer | undefined;
   private splice: Splice | undefined;
   private splicedAt: number | undefined;
-  private cancelHold: () => void;
-  private warning: "ahead" | "due" | "given" = "ahead";
   private dialCount = 0;
+  /** Connections that ended under bytes of the client that they had been sent. */
+  private replaced = 0;
+  /** Bytes that were sent to the target before the session was the plane's. */
+  private forwarded = 0;
   private readonly options: ConnectionOptions;
 
   constructor(options: ConnectionOptions) {
     this.options = options;
-    const { clock, settings } = options;
+    const { clock, settings, wakeOn } = options;
     this.id = options.id;
     this.acceptedAt = clock.now();
+    this.stage = wakeOn === "connect" ? "waiting" : "pending";
     this.held = new HeldSocket(options.socket, {
       earlyBytes: settings.earlyBytes,
       budget: options.budget,
+      onBytes: () => this.onBytes(),
       onEnd: (end) => {
         // An orderly end is answered in order; after a reset there is nobody to answer.
         if (end === "client_left") this.endHold(end, "close");
         else this.endHold(end, "reset");
       },
     });
-    const warningMs = holdWarningMs(settings.maxHoldMs);
-    this.cancelHold = clock.timer(settings.maxHoldMs - warningMs, () => {
-      this.cancelHold = clock.timer(warningMs, () => this.endHold("hold_expired", settings.holdEnd));
-      this.warning = "due";
-      this.warn();
+    this.hold = new Hold(clock, settings.maxHoldMs, {
+      ending: () => {
+        if (this.stage !== "waiting") return false;
+        options.report({ type: "hold-ending" });
+        return true;
+      },
+      over: () => this.endHold("hold_expired", settings.holdEnd),
     });
+    this.hold.start();
+  }
+
+  /** Pending → waiting. The hold begins anew: what came before it was no wait for the target. */
+  arrive(): void {
+    if (this.stage !== "pending") return;
+    this.stage = "waiting";
+    this.hold.start();
+    this.options.report({ type: "arrived" });
+  }
+
+  /** Ends a client that said what its target does not understand. */
+  refuse(): void {
+    if (this.stage === "pending") this.endHold("unfit", this.options.settings.holdEnd);
   }
 
   /** Waiting → connecting, as soon as there is a free dial. */
@@ -107,7 +112,32 @@ export class Connection {
     this.stage = "connecting";
     const attempt: Attempt = { ticket: { leave: () => {} } };
     this.attempt = attempt;
+    const answered = this.offer?.take();
+    this.offer = undefined;
+    if (answered) {
+      this.dialCount += 1;
+      this.begin({ ...attempt, ...answered });
+      return;
+    }
     attempt.ticket = this.options.dials.enter(() => this.dial(attempt));
+  }
+
+  /**
+   * Says the client's bytes to the target and waits for its first byte, without leaving the wait. An answer is kept
+   * for `connect`; `settleOffer` gives it up. Undefined where there is nothing to say, or it is being said.
+   */
+  offerBytes(): Promise<ProbeOutcome> | undefined {
+    const { address, clock, settings } = this.options;
+    const forward = new Forward(this.held, this.options.protocol);
+    if (this.stage !== "waiting" || this.offer || this.held.said.length === 0 || !forward.repeatable)
+      return undefined;
+    this.offer = new Offer({ ...address, clock }, settings.probeWindowMs, forward);
+    return this.offer.outcome;
+  }
+
+  settleOffer(): void {
+    this.offer?.abandon();
+    this.offer = undefined;
   }
 
   /** Gives up a target connection that was begun before `begunBefore` and is still mute. */
@@ -119,7 +149,7 @@ export class Connection {
 
   /** Ends a hold because the target can't come. */
   drop(detail: string): void {
-    this.endHold("target_failed", this.options.settings.holdEnd, detail);
+    if (!this.attempt?.forward) this.endHold("target_failed", this.options.settings.holdEnd, detail);
   }
 
   /** Ends whatever there is: the process is about to end. */
@@ -128,41 +158,90 @@ export class Connection {
     else this.endHold("cut", this.options.settings.holdEnd);
   }
 
-  private warn(): void {
-    if (this.warning !== "due" || this.stage !== "waiting") return;
-    this.warning = "given";
-    this.options.report({ type: "hold-ending" });
+  private onBytes(): void {
+    const { attempt } = this;
+    if (this.stage === "pending") this.consider();
+    else if (attempt?.forward && attempt.approach) this.passOn(attempt, attempt.forward, attempt.approach);
+  }
+
+  private consider(): void {
+    const { protocol, wakeOn, report } = this.options;
+    const fit = fitOf(protocol, wakeOn, this.held.said);
+    if (fit === "fits") this.arrive();
+    // Nothing more will come of it, and it still is nothing.
+    else if (fit === "unfit" || this.held.ended || !this.held.complete) report({ type: "unfit" });
   }
 
   private dial(attempt: Attempt): void {
-    const { clock, address, settings, report } = this.options;
+    const { clock, address } = this.options;
     attempt.begunAt = clock.now();
     this.dialCount += 1;
-    attempt.approach = new Approach(
+    const approach = new Approach(
       { ...address, clock },
       {
-        connected: () => {
-          attempt.cancelMute = clock.timer(settings.probeWindowMs, () => {
-            // It stays open and may still win, but others may try beside it.
-            attempt.ticket.leave();
-            report({ type: "mute" });
-          });
-        },
+        connected: () => this.onConnected(attempt, approach),
         spoke: () => this.begin(attempt),
-        failed: (failure: ApproachFailure) => this.giveBack(failure),
+        failed: (failure) => this.onFailed(attempt, failure),
       },
     );
+    attempt.approach = approach;
+  }
+
+  private onConnected(attempt: Attempt, approach: Approach): void {
+    const { clock, settings, protocol, report } = this.options;
+    attempt.cancelMute = clock.timer(settings.probeWindowMs, () => {
+      // It stays open and may still win, but others may try beside it.
+      attempt.ticket.leave();
+      // A target that nothing was said to has every right to be silent.
+      if (attempt.forward?.sent !== 0) report({ type: "mute" });
+    });
+    if (!protocol.clientFirst) return;
+    // From here on it is a session whose server has not spoken yet, however long that takes.
+    this.hold.stop();
+    report({ type: "through" });
+    attempt.forward = new Forward(this.held, protocol);
+    attempt.connectedAt = clock.now();
+    this.passOn(attempt, attempt.forward, approach);
+  }
+
+  /** What can't be said twice is the plane's at once; else it is kept until the target's first byte. */
+  private passOn(attempt: Attempt, forward: Forward, approach: Approach): void {
+    if (forward.repeatable) forward.advance(approach);
+    else this.begin(attempt);
+  }
+
+  private onFailed(attempt: Attempt, failure: ApproachFailure): void {
+    const { forward } = attempt;
+    if (forward && !this.mayReplace(attempt, forward)) {
+      this.forwarded = forward.sent;
+      this.endHold(
+        failure === "closed" ? "closed" : "target_reset",
+        failure === "closed" ? "close" : "reset",
+      );
+      return;
+    }
+    if (forward) this.replaced += 1;
+    this.giveBack(failure);
+  }
+
+  /** Once: after that a port was proved anew in between, and the end is what the target has to say. */
+  private mayReplace(attempt: Attempt, forward: Forward): boolean {
+    const { clock, settings } = this.options;
+    if (this.replaced > 0) return false;
+    const openMs = clock.now() - (attempt.connectedAt ?? 0);
+    return forward.sent > 0 || openMs < settings.probeWindowMs;
   }
 
   private begin(attempt: Attempt): void {
-    const { approach } = attempt;
+    const { approach, forward } = attempt;
     if (!approach) return;
+    const { socket, first } = approach.take();
     this.leaveAttempt();
-    this.cancelHold();
+    this.hold.stop();
     this.stage = "spliced";
     this.splicedAt = this.options.clock.now();
-    const { socket, first } = approach.take();
-    const early = this.held.release();
+    this.forwarded = forward?.sent ?? 0;
+    const early = after(this.held.release(), this.forwarded);
     this.splice = this.options.plane.splice(
       { socket: this.options.socket, pending: early },
       { socket, pending: first },
@@ -171,12 +250,13 @@ export class Connection {
     this.options.report({ type: "spliced" });
   }
 
-  /** Connecting → waiting. No byte of the client has been passed on, so nothing is lost. */
+  /** Connecting → waiting. No byte of the client has been passed on that can't be again, so nothing is lost. */
   private giveBack(failure: ConnectFailure): void {
     this.leaveAttempt();
     this.stage = "waiting";
+    if (!this.hold.running) this.hold.start();
     this.options.report({ type: "returned", failure });
-    this.warn();
+    this.hold.remind();
   }
 
   private leaveAttempt(): void {
@@ -189,14 +269,16 @@ export class Connection {
 
   private endHold(reason: EndReason, how: "close" | "reset", detail?: string): void {
     const { stage } = this;
-    if (stage !== "waiting" && stage !== "connecting") return;
+    if (stage === "spliced" || stage === "finished") return;
+    const heard: Heard = { bytes: this.held.said.length, sent: this.attempt?.forward?.sent ?? 0 };
     this.leaveAttempt();
+    this.settleOffer();
     this.held.stop();
-    this.cancelHold();
+    this.hold.stop();
     const { socket, clock } = this.options;
     if (how === "reset") abort(socket);
     else closeInOrder(socket, clock);
-    this.finish(stage, reason, undefined, detail);
+    this.finish(stage, reason, undefined, detail, heard);
   }
 
   private finish(
@@ -204,10 +286,13 @@ export class Connection {
     reason: EndReason,
     end: SpliceEnd | undefined,
     detail?: string,
+    heard: Heard = { bytes: 1, sent: 0 },
   ): void {
     this.stage = "finished";
     const now = this.options.clock.now();
     const splicedAt = this.splicedAt ?? now;
+    const bytesUp = (end?.bytesUp ?? 0) + this.forwarded;
+    const bytesDown = end?.bytesDown ?? 0;
     const finish: Finish = {
       reason,
       detail,
@@ -215,8 +300,10 @@ export class Connection {
       heldMs: splicedAt - this.acceptedAt,
       splicedMs: now - splicedAt,
       dials: this.dialCount,
-      bytesUp: end?.bytesUp ?? 0,
-      bytesDown: end?.bytesDown ?? 0,
+      bytesUp,
+      bytesDown,
+      scan: isScan(reason, heard),
+      unanswered: isUnanswered(reason, stage, bytesUp, bytesDown),
     };
     this.options.report({ type: "finished", finish });
   }

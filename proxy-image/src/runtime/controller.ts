@@ -3,17 +3,20 @@ import type { PortMapping, TargetSettings } from "../../../src/contract/settings
 import { describe, type TargetReport } from "../core/describe";
 import { initialState } from "../core/state";
 import { step } from "../core/step";
-import type { CallFailure, Effect, Event, ProbeOutcome, TargetConfig, TargetState } from "../core/types";
+import type { CallFailure, Effect, Event, TargetConfig, TargetState } from "../core/types";
 import type { Answer, TargetApi } from "../cpln/api";
 import type { Log } from "../log/log";
 import { DialQueue } from "../net/dial-queue";
 import type { EarlyBudget } from "../net/early-budget";
 import type { Plane } from "../net/plane";
-import { probe as probePort } from "../net/probe";
+import { protocolOf } from "../probes";
+import type { Protocol } from "../probes/protocol";
 import type { Census } from "./admission";
 import type { Clock } from "./clock";
 import { Connection, type Finish, type Report } from "./connection";
 import { Ledger } from "./ledger";
+import { type ProbePort, Prober } from "./prober";
+import { Silence } from "./silence";
 
 export interface ControllerDeps {
   settings: TargetSettings;
@@ -28,7 +31,7 @@ export interface ControllerDeps {
   onFinish: (mapping: PortMapping, clientAddress: string, finish: Finish) => void;
   /** Something that the drain may wait for has changed. */
   onChange?: () => void;
-  probe?: (options: { host: string; port: number; windowMs: number; clock: Clock }) => Promise<ProbeOutcome>;
+  probe?: ProbePort;
 }
 
 export interface Client {
@@ -54,6 +57,9 @@ export class Controller {
   private readonly ledger = new Ledger();
   private readonly dials: DialQueue;
   private readonly mappings: ReadonlyMap<number, PortMapping>;
+  private readonly protocols: ReadonlyMap<number, Protocol>;
+  private readonly prober: Prober;
+  private readonly silence: Silence;
   /** What core is told next. Made when its turn comes, since what it should say may change while it waits. */
   private readonly queue: (() => Event | undefined)[] = [];
   private phase: "idle" | "stepping" | "stopped" = "idle";
@@ -68,7 +74,18 @@ export class Controller {
     const { settings, clock } = deps;
     this.settings = settings;
     this.mappings = new Map(settings.ports.map((mapping) => [mapping.listen, mapping]));
+    this.protocols = new Map(
+      settings.ports.map((mapping) => [mapping.listen, protocolOf(mapping, settings.host)]),
+    );
     this.dials = new DialQueue(settings.dialLimit);
+    this.silence = new Silence(settings.ports, clock);
+    this.prober = new Prober({
+      settings,
+      protocols: this.protocols,
+      api: deps.api,
+      clock,
+      probe: deps.probe,
+    });
     this.config = { ...settings, ports: [...this.mappings.keys()], ownGraceMs: deps.ownGraceMs };
     this.now = clock.now();
     this.state = initialState(this.config, this.now);
@@ -99,7 +116,9 @@ export class Controller {
   }
 
   report(): TargetReport {
-    return describe(this.state, this.moment().now);
+    const report = describe(this.state, this.moment().now);
+    // Clients that have not said what would wake the target are held all the same, and core knows nothing of them.
+    return { ...report, ...this.census, conditions: [...report.conditions, ...this.silence.conditions()] };
   }
 
   /** Ends every client. */
@@ -110,11 +129,15 @@ export class Controller {
   /** Takes over a client that was admitted. */
   take(client: Client, mapping: PortMapping): void {
     const { settings, clock, plane, budget } = this.deps;
+    const protocol = this.protocols.get(mapping.listen);
+    if (!protocol) throw new Error(`port ${mapping.listen} is not one of this target's`);
     const connection: Connection = new Connection({
       id: client.id,
       socket: client.socket,
       address: { host: settings.host, port: mapping.target },
       settings,
+      protocol,
+      wakeOn: mapping.wakeOn,
       clock,
       plane,
       budget,
@@ -122,15 +145,31 @@ export class Controller {
       report: (report) => this.onReport(connection, mapping, client.address, report),
     });
     this.live.held.add(connection);
+    if (connection.stage === "waiting") this.arrived(connection, mapping.listen);
+  }
+
+  private arrived(connection: Connection, port: number): void {
     this.enqueue(() => {
-      this.ledger.arrive(connection, mapping.listen);
-      return { type: "arrived", port: mapping.listen };
+      this.ledger.arrive(connection, port);
+      return { type: "arrived", port };
     });
   }
 
   private onReport(connection: Connection, mapping: PortMapping, address: string, report: Report): void {
     const port = mapping.listen;
     switch (report.type) {
+      case "arrived":
+        this.arrived(connection, port);
+        break;
+      case "unfit":
+        // Nothing that wakes a target; one that is there may answer what it likes.
+        if (this.state.ports.some((each) => each.port === port && each.proved)) connection.arrive();
+        else connection.refuse();
+        break;
+      case "through":
+        this.live.held.delete(connection);
+        this.live.spliced.add(connection);
+        break;
       case "spliced":
         this.live.held.delete(connection);
         this.live.spliced.add(connection);
@@ -140,6 +179,8 @@ export class Controller {
         });
         break;
       case "returned":
+        this.live.spliced.delete(connection);
+        this.live.held.add(connection);
         this.enqueue(() => {
           this.ledger.move(connection, "waiting");
           return { type: "returned", port, failure: report.failure };
@@ -160,7 +201,8 @@ export class Controller {
         this.deps.onFinish(mapping, address, report.finish);
         this.enqueue(() => {
           const from = this.ledger.leave(connection);
-          return from === undefined ? undefined : { type: "left", port, from };
+          const { unanswered } = report.finish;
+          return from === undefined ? undefined : { type: "left", port, from, unanswered };
         });
         break;
       default:
@@ -251,6 +293,9 @@ export class Controller {
         break;
       case "note":
         log.note(effect.note);
+        if (effect.note.event === "wake_timeout") {
+          for (const silent of this.silence.attemptOver()) log.event("target_silent", silent);
+        }
         break;
       default:
         effect satisfies never;
@@ -280,9 +325,14 @@ export class Controller {
   private probe(port: number): void {
     const mapping = this.mappings.get(port);
     if (!mapping) return;
-    const { clock, settings, probe = probePort } = this.deps;
     const startedAt = this.now;
-    const options = { host: settings.host, port: mapping.target, windowMs: settings.probeWindowMs, clock };
-    void probe(options).then((outcome) => this.dispatch({ type: "probed", port, startedAt, outcome }));
+    const { phase, generation } = this.state;
+    const generationVersion = phase === "starting" || phase === "awake" ? generation.version : undefined;
+    const { outcome, settle } = this.prober.probe(mapping, this.ledger.waiting(port), generationVersion);
+    void outcome.then((found) => {
+      this.silence.record(port, found);
+      this.dispatch({ type: "probed", port, startedAt, outcome: found });
+      settle?.();
+    });
   }
 }

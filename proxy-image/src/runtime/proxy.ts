@@ -22,7 +22,7 @@ const EARLY_BYTES_TOTAL = 32 * 1024 * 1024;
 const TROUBLE_EVERY_MS = 10_000;
 
 /** Ends that are nobody's concern one by one. */
-const ORDINARY: ReadonlySet<string> = new Set(["closed", "client_left"]);
+const ORDINARY: ReadonlySet<string> = new Set(["closed", "client_left", "unfit"]);
 
 export interface ProxyDeps {
   clock: Clock;
@@ -190,10 +190,11 @@ export class ProxyServer {
   private onFinish(target: TargetSettings, mapping: PortMapping, address: string, finish: Finish): void {
     this.sums.countEnded(finish);
     if (ORDINARY.has(finish.reason) || !this.sums.mayLog()) return;
+    const { scan: _scan, unanswered: _unanswered, ...account } = finish;
     this.targetLog(target).event("connection_ended", {
       port: mapping.listen,
       client: shortenAddress(address),
-      ...finish,
+      ...account,
       heldMs: Math.round(finish.heldMs),
       splicedMs: Math.round(finish.splicedMs),
     });
