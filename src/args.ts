@@ -194,6 +194,13 @@ export interface ScaleToZeroTcpArgs {
   /** Further environment variables of the proxy's container; the settings' own names can't be among them. */
   env?: pulumi.Input<{ [key: string]: pulumi.Input<string> }>;
 
+  /**
+   * Whether a preview looks at the target and the GVC as the platform has them, and says what won't work. Default
+   * true: it reads two documents. False where the token that runs previews may not view them. Running
+   * sessions never notice.
+   */
+  preflight?: pulumi.Input<boolean>;
+
   /** The name of the proxy workload, 3-49 characters. Default: the component's name and `-proxy`. */
   workloadName?: pulumi.Input<string>;
   /** The name of the identity, 3-63 characters. Default: the component's name and `-proxy`. */

@@ -5,6 +5,7 @@ import type { ScaleToZeroTcpArgs } from "./args";
 import { parseLink } from "./contract/links";
 import { hostOf, internalHost, portsText } from "./endpoint";
 import { identityName, policyName, workloadName } from "./naming";
+import { preflight } from "./preflight/preflight";
 import { resolveArgs } from "./resolve";
 import { targetIds } from "./target-list";
 import * as parts from "./workload";
@@ -60,6 +61,7 @@ export class ScaleToZeroTcp extends pulumi.ComponentResource {
     if (opts?.urn) return;
 
     const { pick, rendered, env } = resolveArgs(name, args, this);
+    preflight(name, args, { pick }, this);
     const targets = pick("target", "targetGvc", "targets", "gvc").apply(targetIds);
     const only =
       args.targets === undefined

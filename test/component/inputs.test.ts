@@ -48,6 +48,7 @@ const plain: ScaleToZeroTcpArgs = {
   identityName: "my-identity",
   policyName: "my-policy",
   tags: { team: "files" },
+  preflight: false,
 };
 const names = Object.keys(plain) as (keyof ScaleToZeroTcpArgs)[];
 
