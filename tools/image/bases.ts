@@ -24,8 +24,8 @@ nobody:x:65534:
 nonroot:x:65532:
 `;
 
-/** Of those packages, what nothing in the image reads: scripts for a package manager, and legacy character sets. */
-const unused = ["usr/sbin", "sbin", "usr/lib/*/gconv", "usr/lib/*/audit"];
+/** Of those packages, what nothing in the image reads: scripts, and old character sets. */
+const unused = ["usr/sbin", "sbin", "usr/lib/*/gconv", "usr/lib/*/audit", "usr/share/doc/*/examples"];
 
 /** The final stage's base: libraries, certificates, and nothing that can be run. */
 export async function layOutRuntimeBase(folder: string, packagesDir: string): Promise<void> {
@@ -59,13 +59,21 @@ async function unpack(packages: string[], folder: string, packagesDir: string): 
   }
   await mkdir(packagesDir, { recursive: true });
   const missing = await missingPackages(packages, packagesDir);
-  // Not by root's sandbox user, which can't write here.
-  if (missing.length > 0) await must("apt-get", ["-q", "download", ...missing], { cwd: packagesDir });
+  if (missing.length > 0) await download(missing, packagesDir);
   for (const name of packages) {
     const file = (await readdir(packagesDir)).find((entry) => entry.startsWith(`${name}_`));
     if (file === undefined) throw new Error(`apt-get has not downloaded ${name}`);
     await must("dpkg-deb", ["--extract", join(packagesDir, file), folder]);
   }
+}
+
+async function download(packages: string[], packagesDir: string): Promise<void> {
+  const get = () => must("apt-get", ["-q", "download", ...packages], { cwd: packagesDir });
+  await get().catch(async () => {
+    // A machine without lists, or with lists that name packages which are no longer served.
+    await must("apt-get", ["-q", "update"]);
+    await get();
+  });
 }
 
 async function missingPackages(packages: string[], packagesDir: string): Promise<string[]> {

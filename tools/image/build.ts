@@ -1,10 +1,10 @@
 /**
  * `npm run build:image`: the proxy's image from this checkout, as an OCI layout, without a container engine.
  *
- *   npm run build:image -- [--output FOLDER] [--registry-bases]
+ *   npm run build:image -- [--output FOLDER] [--registry-bases] [--measure]
  *
  * Needs root and Debian's `buildah`. The bases come from Debian packages unless `--registry-bases` asks for those
- * that the Dockerfile names.
+ * that the Dockerfile names. `--measure` also starts it and says what it needs.
  */
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -15,6 +15,7 @@ import { fromRoot, root } from "../lib/root.ts";
 import { layOutBuildBase, layOutRuntimeBase } from "./bases.ts";
 import { Buildah } from "./buildah.ts";
 import { type ImageLayout, readLayout } from "./layout.ts";
+import { measure, megabytes, row } from "./measure.ts";
 import { must } from "./must.ts";
 
 export interface BuildOptions {
@@ -82,13 +83,12 @@ async function makeBases(
   return { BUILD_IMAGE: "localhost/build_image", BASE_IMAGE: "localhost/base_image" };
 }
 
-const mebibytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
-
 if (import.meta.main) {
   const { values } = parseArgs({
     options: {
       output: { type: "string", default: fromRoot("proxy-image", "dist", "image") },
       "registry-bases": { type: "boolean", default: false },
+      measure: { type: "boolean", default: false },
     },
   });
   try {
@@ -98,11 +98,13 @@ if (import.meta.main) {
     if (image === undefined) throw new Error("nothing was built");
     const sum = (of: "bytes" | "unpackedBytes") =>
       image.layers.reduce((total, layer) => total + layer[of], 0);
-    console.log(`image       ${output}`);
-    console.log(`digest      ${image.digest}`);
-    console.log(`revision    ${image.config.config.Labels["org.opencontainers.image.revision"]}`);
-    console.log(`compressed  ${mebibytes(sum("bytes"))}`);
-    console.log(`unpacked    ${mebibytes(sum("unpackedBytes"))}`);
+    const { Labels } = image.config.config;
+    console.log(row("image", output));
+    console.log(row("digest", image.digest));
+    console.log(row("revision", Labels["org.opencontainers.image.revision"] ?? ""));
+    console.log(row("compressed", megabytes(sum("bytes"))));
+    console.log(row("unpacked", megabytes(sum("unpackedBytes"))));
+    if (values.measure) for (const line of await measure(image)) console.log(line);
   } catch (error) {
     console.error(`build:image: ${error instanceof Error ? error.message : error}`);
     process.exitCode = 1;
