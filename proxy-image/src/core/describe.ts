@@ -1,5 +1,5 @@
 import { held, waiting as waitingClients } from "./state";
-import { retryAt } from "./trouble";
+import { readRetryAt, retryAt } from "./trouble";
 import type { Mode, Phase, TargetState, Trouble } from "./types";
 
 /** Something about a target that an operator should know, with what happens next. */
@@ -48,16 +48,12 @@ function conditions(state: TargetState, now: number): Condition[] {
   const found: Condition[] = [];
   const add = (type: Condition["type"], reason: string, forMs?: number, nextTryInMs?: number) =>
     found.push({ type, reason, forMs, nextTryInMs });
-  const addTrouble = (type: Condition["type"], trouble: Trouble) =>
-    add(
-      type,
-      `${trouble.failure.kind}: ${trouble.failure.message}`,
-      now - trouble.since,
-      Math.max(0, retryAt(state, trouble) - now),
-    );
+  const addTrouble = (type: Condition["type"], { failure, since }: Trouble, retryAt: number) =>
+    add(type, `${failure.kind}: ${failure.message}`, now - since, Math.max(0, retryAt - now));
 
-  if (state.readTrouble) addTrouble("reads_failing", state.readTrouble);
-  if (state.writeTrouble) addTrouble("writes_failing", state.writeTrouble);
+  const { readTrouble, writeTrouble } = state;
+  if (readTrouble) addTrouble("reads_failing", readTrouble, readRetryAt(state, readTrouble));
+  if (writeTrouble) addTrouble("writes_failing", writeTrouble, retryAt(state, writeTrouble));
   if (state.doubt && state.doubt.seenSince === undefined) {
     add("outcome_unknown", state.doubt.suspend ? "suspend" : "un-suspend");
   }

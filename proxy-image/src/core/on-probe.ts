@@ -9,7 +9,7 @@ export function onProbed(turn: Turn, portNumber: number, startedAt: number, outc
   const port = portOf(state, portNumber);
   port.probesInFlight -= 1;
   // Begun before the latest suspend: it speaks of replicas that are ending.
-  if (state.suspendedAt !== undefined && startedAt <= state.suspendedAt) return;
+  if (state.suspendedAt !== undefined && startedAt < state.suspendedAt) return;
   // The gate is closed and a suspend is on its way: whatever answered is about to end.
   if (state.phase === "suspending") return;
 
