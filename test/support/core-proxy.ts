@@ -20,6 +20,8 @@ export interface RuntimeSettings {
   dials: number;
   /** Chance that the target's first byte comes later than the probe window. */
   slowBanners: number;
+  /** Chance that a client's bytes are gone when its own connection fails. */
+  bytesSpent: number;
   /** Chance that a dial or a probe fails for a reason of the proxy's own, such as its name server. */
   strayFailures: number;
 }
@@ -334,6 +336,8 @@ export class ProxyModel {
   private fails(client: Client, dial: Client["dial"], failure: ConnectFailure): void {
     this.deliver(() => {
       if (client.stage !== "connecting" || client.dial !== dial || client.doomed) return undefined;
+      // Its own bytes are gone with the connection: it can't begin again.
+      if (this.world.luck.chance(this.world.runtime.bytesSpent)) return this.gone(client, true);
       client.stage = "waiting";
       client.dial = undefined;
       if (client.arrivedAt + this.world.runtime.maxHoldMs <= this.world.time.now) this.leave(client);
@@ -353,14 +357,14 @@ export class ProxyModel {
     if (client.stage !== "spliced") this.leave(client);
   }
 
-  private gone(client: Client): Event | undefined {
+  private gone(client: Client, unanswered = false): Event | undefined {
     const { stage, port } = client;
     if (stage === "gone") return undefined;
     client.stage = "gone";
     client.dial = undefined;
     this.clients.delete(client.id);
     this.laws.left(client);
-    return { type: "left", port, from: stage };
+    return { type: "left", port, from: stage, ...(unanswered ? { unanswered } : {}) };
   }
 
   private probe(port: number): void {
@@ -370,7 +374,8 @@ export class ProxyModel {
     const generation = target.answering(port);
     const report = (delayMs: number, outcome: ProbeOutcome) =>
       this.later(delayMs, () => this.deliver(() => ({ type: "probed", port, startedAt, outcome })));
-    if (luck.chance(runtime.strayFailures)) report(luck.between(1, 200), "unreachable");
+    const stray = luck.pick(["unreachable", "unready"] as const);
+    if (luck.chance(runtime.strayFailures)) report(luck.between(1, 200), stray);
     else if (!generation) {
       const { nobody } = target.settings;
       report(nobody === "silent" ? window : luck.between(1, 20), nobody);

@@ -137,6 +137,7 @@ const settings: fc.Arbitrary<WorldSettings> = fc.record({
     maxHoldMs: fc.constantFrom(12_000, 30_000),
     dials: fc.constantFrom(1, 4),
     slowBanners: fc.constantFrom(0, 0.05),
+    bytesSpent: fc.constantFrom(0, 0, 0.5),
     strayFailures: fc.constantFrom(0, 0, 0.03),
   }),
   platform: fc.record({
