@@ -28,6 +28,77 @@ export const DataPlane = {
 } as const;
 export type DataPlane = (typeof DataPlane)[keyof typeof DataPlane];
 
+/** How a port proves that the application itself answers. */
+export const ReadinessKind = {
+  /** The server's first bytes, whatever they are or matching `pattern`. */
+  Banner: "banner",
+  Ssh: "ssh",
+  Smtp: "smtp",
+  Ftp: "ftp",
+  Imap: "imap",
+  Pop3: "pop3",
+  /** MySQL and MariaDB. */
+  Mysql: "mysql",
+  Postgres: "postgres",
+  /** Redis, Valkey and what speaks like them. */
+  Redis: "redis",
+  Mqtt: "mqtt",
+  Amqp: "amqp",
+  /** HTTP without TLS: an answer below 500. */
+  Http: "http",
+  /** Anything inside TLS, HTTPS among it. */
+  Tls: "tls",
+  /** Minecraft, Java edition. */
+  Minecraft: "minecraft",
+  Memcached: "memcached",
+  /** `send` or `sendHex` is sent; any bytes, or those that match `expect`, are the proof. */
+  Custom: "custom",
+  /** The client's own first bytes, again and again: the target may see the first message twice. */
+  Replay: "replay",
+  /** The platform's word that the deployment is ready, for targets that never answer unasked. */
+  Platform: "platform",
+} as const;
+export type ReadinessKind = (typeof ReadinessKind)[keyof typeof ReadinessKind];
+
+/** What of a client wakes the target. */
+export const WakeOn = {
+  /** Its connection. */
+  Connect: "connect",
+  /** Its first bytes. */
+  Payload: "payload",
+  /** First bytes that are those of the named protocol. */
+  Fitting: "fitting",
+} as const;
+export type WakeOn = (typeof WakeOn)[keyof typeof WakeOn];
+
+/** How a port is asked whether the application answers. Each option belongs to some kinds only. */
+export interface ReadinessArgs {
+  /** The protocol, or another way to prove it. */
+  kind: pulumi.Input<ReadinessKind>;
+  /** With `banner`: a regular expression that the first bytes must match. */
+  pattern?: pulumi.Input<string>;
+  /** With `postgres`: the user that the probe names. Default `postgres`. */
+  user?: pulumi.Input<string>;
+  /** With `postgres`: the database that the probe names. Default `postgres`. */
+  database?: pulumi.Input<string>;
+  /** With `http`: the method. Default `GET`. */
+  method?: pulumi.Input<string>;
+  /** With `http`: the path. Default `/`. */
+  path?: pulumi.Input<string>;
+  /** With `http`: the `Host` header. Default: the internal name. */
+  host?: pulumi.Input<string>;
+  /** With `tls`: the server name to ask for. Default: none. */
+  serverName?: pulumi.Input<string>;
+  /** With `custom`: the text to send, with `\r`, `\n`, `\t`, `\0`, `\\` and `\xHH`. */
+  send?: pulumi.Input<string>;
+  /** With `custom`: the bytes to send, in hex, in place of `send`. */
+  sendHex?: pulumi.Input<string>;
+  /** With `custom`: a regular expression that the answer must match. Default: any byte will do. */
+  expect?: pulumi.Input<string>;
+  /** With `replay`: how many of a client's bytes may be sent again. Default 16384, at most `earlyBytes`. */
+  bytes?: pulumi.Input<number>;
+}
+
 /** One port of the target and how it is reached. */
 export interface PortArgs {
   /**
@@ -43,6 +114,17 @@ export interface PortArgs {
   listen?: pulumi.Input<number>;
   /** The target's port, 80-65535 without the reserved ones. Default: `port`. Changing it rolls the proxy. */
   target?: pulumi.Input<number>;
+  /**
+   * How the port proves that the application itself answers. Default: the protocol that the target's port, or else
+   * `port`, suggests (22, 2022, 2222 ssh; 21 ftp; 25, 587 smtp; 3306 mysql; 5432 postgres; 6379 redis; 1883 mqtt;
+   * 5672 amqp), else `banner`, which never comes where the client has to speak first. Changing it rolls the proxy.
+   */
+  readiness?: pulumi.Input<ReadinessArgs>;
+  /**
+   * What of a client wakes the target. Default: `fitting` where clients of the protocol speak at once, so that a
+   * scan costs nothing, else `connect`. Changing it rolls the proxy.
+   */
+  wakeOn?: pulumi.Input<WakeOn>;
 }
 
 /** One of several targets behind one proxy, told apart by the port that a client connects to. */

@@ -3,8 +3,11 @@ export {
   Exposure,
   HoldEnd,
   type PortArgs,
+  type ReadinessArgs,
+  ReadinessKind,
   type ScaleToZeroTcpArgs,
   type TargetArgs,
+  WakeOn,
 } from "./args";
 export { ignoreSuspend, type LiveSuspendArgs, liveSuspend } from "./drift";
 export { type ProxyWorkloadLinkArgs, proxyWorkloadLink } from "./firewall";

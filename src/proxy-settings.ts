@@ -5,6 +5,7 @@ import { oversized, parseEnvironment, renderEnvironment } from "./contract/envir
 import { assignListen } from "./contract/ports";
 import type { Problem } from "./contract/problems";
 import { DEFAULT_GRACE_SECONDS, DEFAULT_HEALTH_PORT, type PlainArgs } from "./plain-args";
+import { readinessOf } from "./readiness";
 import { mappingsOf, type Place, type RawMapping, type RawTarget, targetsOf } from "./target-list";
 
 /** Stand-ins for what the platform injects: the proxy's parser wants them, and nothing of them is rendered. */
@@ -58,7 +59,7 @@ function spellTarget(target: RawTarget, args: PlainArgs, listens: (number | unde
   };
   json.ports = Array.isArray(target.ports)
     ? mappingsOf({ targets: [target as PlainArgs] }).map(({ mapping }) =>
-        spellMapping(mapping, listens.shift()),
+        spellMapping(mapping, listens.shift(), own?.earlyBytes ?? common?.earlyBytes),
       )
     : target.ports;
   for (const { scope, key, argument } of allSettings()) {
@@ -68,9 +69,10 @@ function spellTarget(target: RawTarget, args: PlainArgs, listens: (number | unde
   return json;
 }
 
-const spellMapping = ({ port, target }: RawMapping, listen: number | undefined): object => ({
+const spellMapping = (mapping: RawMapping, listen: number | undefined, earlyBytes: unknown): object => ({
   listen,
-  target: target ?? port,
+  target: mapping.target ?? mapping.port,
+  ...readinessOf(mapping, earlyBytes),
 });
 
 /** The container's ports. A mapping without a port has none; the checks say so. */

@@ -2,11 +2,12 @@ import * as pulumi from "@pulumi/pulumi";
 import type * as cpln from "@pulumiverse/cpln";
 import type { ScaleToZeroTcpArgs, TargetArgs } from "./args";
 import { adviseArgs, checkArgs } from "./checks";
-import { formatProblem, type Problem } from "./contract/problems";
+import { formatPath, formatProblem, type Problem } from "./contract/problems";
 import { checkExtraEnv } from "./extra-env";
 import { argumentError, secretOnes, settle, withoutEcho } from "./inputs";
 import type { PlainArgs } from "./plain-args";
 import { type RenderedSettings, renderSettings } from "./proxy-settings";
+import { inferences } from "./readiness";
 
 type Settings = Extract<RenderedSettings, { ok: true }>;
 
@@ -63,6 +64,9 @@ export function resolveArgs(
     const settings = renderSettings(known);
     if (problems.length > 0 || !settings.ok) throw argumentError(name, withoutEcho(problems, secrets));
     for (const advice of withoutEcho(adviseArgs(known), secrets)) warn(advice, component);
+    for (const { variable, path, text } of inferences(known)) {
+      void pulumi.log.info(`${formatPath([variable, ...path])}: ${text}`, component);
+    }
     return settings;
   };
   const rendered =

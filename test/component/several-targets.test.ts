@@ -53,7 +53,7 @@ describe("several targets", () => {
     expect(JSON.parse(env.TARGET_1 ?? "")).toEqual({
       workload: "sftp",
       gvc: "prod",
-      ports: [{ listen: 10_022, target: 2022 }],
+      ports: [{ listen: 10_022, target: 2022, readiness: "ssh", wakeOn: "fitting" }],
       idleHold: "1m",
       maxHold: "45s",
     });
@@ -61,7 +61,7 @@ describe("several targets", () => {
       workload: "db",
       gvc: "prod",
       ports: [
-        { listen: 5432, target: 5432 },
+        { listen: 5432, target: 5432, readiness: "postgres", wakeOn: "fitting" },
         { listen: 9000, target: 9001 },
       ],
       maxHold: "45s",

@@ -82,7 +82,9 @@ describe("for one target it makes", () => {
           inheritEnv: false,
           env: {
             SETTINGS_VERSION: "1",
-            TARGET_1: '{"workload":"sftp","gvc":"prod","ports":[{"listen":10022,"target":2022}]}',
+            TARGET_1:
+              '{"workload":"sftp","gvc":"prod","ports":' +
+              '[{"listen":10022,"target":2022,"readiness":"ssh","wakeOn":"fitting"}]}',
             OWN_GRACE: "1m30s",
           },
           ports: [{ number: 10_022, protocol: "tcp" }],
