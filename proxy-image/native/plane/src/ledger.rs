@@ -1,8 +1,10 @@
 //! Ids and counters. An id is never used twice: its low bits are a slot, which is, and the rest counts up. So whatever
 //! arrives late for a pair that is gone finds nothing, instead of the pair that has its slot now.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::sync::{Mutex, MutexGuard, lock};
 
 const SLOT_BITS: u32 = 20;
 pub const SLOTS: usize = 1 << SLOT_BITS;
@@ -118,7 +120,7 @@ impl Ledger {
     }
 
     fn slots(&self) -> MutexGuard<'_, Slots> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.slots)
     }
 }
 

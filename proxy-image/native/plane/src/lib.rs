@@ -12,6 +12,8 @@ mod outcome;
 mod pair;
 mod pipes;
 mod plane;
+#[doc(hidden)]
+pub mod sync;
 mod watch;
 mod wire;
 

@@ -1,8 +1,8 @@
 //! The handle.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -13,6 +13,7 @@ use crate::engine::{self, Command, Engine, Inbox, token};
 use crate::ledger::{Counts, Ledger};
 use crate::outcome::{Ended, Side};
 use crate::pair::{Limits, Pair};
+use crate::sync::{Mutex, MutexGuard, lock};
 use crate::watch::Watches;
 use crate::wire;
 
@@ -89,7 +90,7 @@ impl Shared {
     }
 
     pub fn inbox(&self) -> MutexGuard<'_, Inbox> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inbox)
     }
 
     fn order(&self, command: Command) {
@@ -199,7 +200,7 @@ impl Plane {
 
     /// Cuts every pair and ends the thread. Each cut is told before this returns.
     pub fn stop(&self) {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = lock(&self.thread).take();
         let Some(thread) = thread else { return };
         self.shared.inbox().stopped = true;
         self.shared.order(Command::Stop);
@@ -209,7 +210,7 @@ impl Plane {
     }
 
     fn watches(&self) -> MutexGuard<'_, Watches> {
-        self.watches.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.watches)
     }
 }
 
