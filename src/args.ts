@@ -283,6 +283,13 @@ export interface ScaleToZeroTcpArgs {
    */
   preflight?: pulumi.Input<boolean>;
 
+  /**
+   * Whether a destroy of the component un-suspends the target, after the proxy is gone. Default false: it is left as
+   * it is. For Node.js programs alone, and not an Output; whoever destroys needs `CPLN_TOKEN` in the environment and
+   * `edit` on the target, and a failure there fails the destroy. It costs a running target from then on.
+   */
+  wakeOnDestroy?: boolean;
+
   /** The name of the proxy workload, 3-49 characters. Default: the component's name and `-proxy`. */
   workloadName?: pulumi.Input<string>;
   /** The name of the identity, 3-63 characters. Default: the component's name and `-proxy`. */

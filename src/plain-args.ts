@@ -12,7 +12,7 @@ export interface PlainTarget extends pulumi.UnwrappedObject<Omit<TargetArgs, "ta
  */
 export interface PlainArgs
   extends pulumi.UnwrappedObject<
-    Omit<ScaleToZeroTcpArgs, "target" | "ports" | "targets" | "env" | "tags" | "preflight">
+    Omit<ScaleToZeroTcpArgs, "target" | "ports" | "targets" | "env" | "tags" | "preflight" | "wakeOnDestroy">
   > {
   target: string;
   ports: PlainTarget["ports"];

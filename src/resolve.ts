@@ -43,7 +43,7 @@ export function resolveArgs(
   args: ScaleToZeroTcpArgs,
   component: pulumi.Resource,
 ): ResolvedArgs {
-  const { env: extra, tags: _, preflight: __, ...rest } = args ?? {};
+  const { env: extra, tags: _, preflight: __, wakeOnDestroy: ___, ...rest } = args ?? {};
   const { plain, deferred } = settle(rest);
   if (pulumi.Resource.isInstance(rest.target)) {
     deferred.add("target");

@@ -8,6 +8,7 @@ import { identityName, policyName, workloadName } from "./naming";
 import { preflight } from "./preflight/preflight";
 import { resolveArgs } from "./resolve";
 import { targetIds } from "./target-list";
+import { wakeOnDestroy } from "./wake-on-destroy";
 import * as parts from "./workload";
 
 const TYPE = "cpln-scale-to-zero:index:ScaleToZeroTcp";
@@ -36,7 +37,8 @@ const children = new WeakMap<ScaleToZeroTcp, ScaleToZeroTcpResources>();
  *
  * It makes an identity, a policy that lets this identity edit exactly the target, or targets, and the proxy workload with its own
  * direct load balancer. What is paid for while idle is the proxy (100m CPU, 128Mi) and the load balancer; the target
- * is not. The target itself is never touched by an update or a destroy: it is left as it is.
+ * is not. The target itself is never touched by an update or a destroy: it is left as it is, unless `wakeOnDestroy` says
+ * otherwise.
  *
  * The target's own firewall must let the proxy in: see `proxyWorkloadLink`.
  */
@@ -93,6 +95,7 @@ export class ScaleToZeroTcp extends pulumi.ComponentResource {
       { parent: this },
     );
 
+    const waker = args.wakeOnDestroy === true ? [wakeOnDestroy(name, targets, identity, this)] : [];
     const listens = rendered.apply((settings) => settings.listens);
     const size = pick("cpu", "memory").apply(parts.sizeOf);
     const probes = pick("healthPort").apply(parts.probes);
@@ -129,7 +132,7 @@ export class ScaleToZeroTcp extends pulumi.ComponentResource {
         ...common,
       },
       // A proxy that comes up before it may wake anything would hold its first clients in vain.
-      { parent: this, dependsOn: [policy] },
+      { parent: this, dependsOn: [policy, ...waker] },
     );
 
     children.set(this, { identity, policy, workload });

@@ -12,6 +12,9 @@ import { mappingsOf, targetIds, targetsOf } from "../target-list";
 import { readWorkload } from "./documents";
 import { type Finding, isFatal, judgeGvc, judgeTarget, type Wanted } from "./judge";
 
+const LEFT_ALONE =
+  "a destroy will leave the target as it then is, perhaps suspended: docs/drift.md says how to retire it awake";
+
 /**
  * Looks, at preview, at what is there already: what can't work fails the preview, what is unwise is warned about. A
  * target that the same program declares is judged by what the program says of it; one given by name, by what the
@@ -31,7 +34,9 @@ export function preflight(
   void (async () => {
     if (!(await isKnown(wanted))) return skipped("depends on values that a preview can't tell", component);
     wanted.apply(async ([on, given]) => {
-      if (on !== false) report(name, await look(name, given, args, component), component);
+      if (on === false) return;
+      if (args.wakeOnDestroy !== true) void pulumi.log.info(LEFT_ALONE, component);
+      report(name, await look(name, given, args, component), component);
     });
   })();
 }

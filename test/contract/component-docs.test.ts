@@ -1,0 +1,16 @@
+/** Pages about the component whose tables are the data that its tests run on. */
+import { test } from "vitest";
+import { expectGenerated, table } from "../support/generated-docs.ts";
+import { cells, outcome } from "../support/suspend-cells.ts";
+
+test("what Pulumi makes of the proxy's flips is what was tried", () => {
+  const rows = cells.map((cell) => [
+    `\`${cell.way}\``,
+    `\`${cell.operation}\``,
+    cell.change ? "yes" : "no",
+    outcome(cell, "suspended"),
+    outcome(cell, "connected"),
+  ]);
+  const head = ["way", "operation", "target changed too", "while suspended", "while a client is connected"];
+  expectGenerated("drift.md", "cells", table(head, rows));
+});
