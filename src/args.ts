@@ -273,6 +273,12 @@ export interface ScaleToZeroTcpArgs {
   replicas?: pulumi.Input<number>;
   /** The port of `/healthz` and `/readyz`. Default 8081. Nothing but the platform's probes reaches it. */
   healthPort?: pulumi.Input<number>;
+  /**
+   * Whether the health port is declared to the platform, so that whoever the internal firewall lets in (see
+   * `allowWorkloads`) can read `/healthz`. Default false: it tells which targets there are and who is connected. It is
+   * never on the load balancer. Changing it rolls the proxy.
+   */
+  exposeHealth?: pulumi.Input<boolean>;
   /** Further environment variables of the proxy's container; the settings' own names can't be among them. */
   env?: pulumi.Input<{ [key: string]: pulumi.Input<string> }>;
 

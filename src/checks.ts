@@ -180,7 +180,7 @@ function checkAccess(args: PlainArgs): Problem[] {
 
 function checkWorkload(args: PlainArgs): Problem[] {
   const found: Problem[] = [];
-  const { image, replicas, terminationGracePeriodSeconds: grace, healthPort, location } = args;
+  const { image, replicas, terminationGracePeriodSeconds: grace, healthPort, exposeHealth, location } = args;
   if (replicas !== undefined && replicas !== 1) {
     const reason =
       "must be 1: replicas don't know of each other's clients yet, and one would suspend under another's";
@@ -196,6 +196,9 @@ function checkWorkload(args: PlainArgs): Problem[] {
   if (healthPort !== undefined) {
     const reason = containerPortProblem(healthPort);
     if (reason !== undefined) found.push(problem("invalid", "healthPort", reason, { got: healthPort }));
+  }
+  if (exposeHealth !== undefined && typeof exposeHealth !== "boolean") {
+    found.push(problem("invalid", "exposeHealth", "must be true or false", { got: exposeHealth }));
   }
   if (location !== undefined && (typeof location !== "string" || !/^[a-z0-9][-a-z0-9]*$/.test(location))) {
     found.push(problem("invalid", "location", "must be the bare name of a location", { got: location }));

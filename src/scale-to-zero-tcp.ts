@@ -114,7 +114,9 @@ export class ScaleToZeroTcp extends pulumi.ComponentResource {
             memory: size.memory,
             inheritEnv: false,
             env,
-            ports: listens.apply(parts.trafficPorts),
+            ports: pulumi
+              .all([pick("exposeHealth", "healthPort"), listens])
+              .apply(([given, own]) => parts.containerPorts(given, own)),
             readinessProbe: probes.readinessProbe,
             livenessProbe: probes.livenessProbe,
             lifecycle: parts.lifecycle(),

@@ -24,9 +24,14 @@ export const sizeOf = ({ cpu, memory }: Pick<PlainArgs, "cpu" | "memory">) => ({
   memory: memory ?? "128Mi",
 });
 
-export const trafficPorts = (listens: readonly number[]): NonNullable<Container["ports"]> =>
-  // Anything but tcp would have the mesh read the bytes as HTTP.
-  listens.map((number) => ({ number, protocol: "tcp" }));
+/** Anything but tcp would have the mesh read the bytes of a session as HTTP. */
+export const containerPorts = (
+  { exposeHealth, healthPort }: Pick<PlainArgs, "exposeHealth" | "healthPort">,
+  listens: readonly number[],
+): NonNullable<Container["ports"]> => [
+  ...listens.map((number) => ({ number, protocol: "tcp" })),
+  ...(exposeHealth === true ? [{ number: healthPort ?? DEFAULT_HEALTH_PORT, protocol: "http" }] : []),
+];
 
 /**
  * Ready means listening and not draining. Liveness is lax: a proxy that is throttled for a while must not be killed

@@ -49,6 +49,7 @@ const plain: ScaleToZeroTcpArgs = {
   policyName: "my-policy",
   tags: { team: "files" },
   preflight: false,
+  exposeHealth: true,
 };
 const names = Object.keys(plain) as (keyof ScaleToZeroTcpArgs)[];
 

@@ -187,6 +187,17 @@ describe("an argument changes just what it is about:", () => {
     ]);
   });
 
+  it("exposeHealth declares the health port, and to the mesh alone", async () => {
+    const { workload, component } = await make({ ...simple, exposeHealth: true });
+    const ports = [
+      { number: 10_022, protocol: "tcp" },
+      { number: 8081, protocol: "http" },
+    ];
+    expect(workload.inputs.containers).toMatchObject([{ ports }]);
+    expect((workload.inputs.loadBalancer as { direct: { ports: object[] } }).direct.ports).toHaveLength(1);
+    expect(await settledValue(component.ports)).toBe("22");
+  });
+
   it("grace moves the drain with it", async () => {
     const { workload } = await make({ ...simple, terminationGracePeriodSeconds: 600 });
     expect(workload.inputs.rolloutOptions).toMatchObject([{ terminationGracePeriodSeconds: 600 }]);
