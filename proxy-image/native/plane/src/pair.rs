@@ -232,3 +232,14 @@ impl Pair {
         self.meter
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Thousands of idle sessions fit beside everything else in 128 MiB: an idle pair is this and 32 bytes of counters.
+    #[test]
+    fn a_pair_is_small() {
+        assert!(size_of::<Pair>() <= 256, "{} bytes", size_of::<Pair>());
+    }
+}
