@@ -2,7 +2,7 @@ import { ATTEMPT_RETRY_CAP_MS } from "./limits";
 import { failing } from "./rules/failure";
 import { portOf } from "./state";
 import type { Turn } from "./turn";
-import type { ConnectFailure, ConnectionStage } from "./types";
+import type { ConnectFailure, Event } from "./types";
 
 export function onArrived(turn: Turn, port: number): void {
   portOf(turn.state, port).waiting += 1;
@@ -35,8 +35,9 @@ export function onMute(turn: Turn, portNumber: number): void {
   turn.state.readWanted = true;
 }
 
-export function onLeft(turn: Turn, portNumber: number, from: ConnectionStage, unanswered = false): void {
+export function onLeft(turn: Turn, left: Extract<Event, { type: "left" }>): void {
   const { state, now } = turn;
+  const { port: portNumber, from, unanswered = false, stranger = false } = left;
   const port = portOf(state, portNumber);
   port[from] -= 1;
   // The client could not be kept, since its bytes were gone: the next one of this port is not sent there unproved.
@@ -46,7 +47,8 @@ export function onLeft(turn: Turn, portNumber: number, from: ConnectionStage, un
   }
   // Whoever is turned away has not used the target: a client that keeps coming must not keep a failed one up.
   const turnedAway = from !== "spliced" && failing(turn);
-  if (!turnedAway) state.lastLeftAt = now;
+  // Nor a stranger, who would not have woken it: scans of a public port come more often than any idle-hold.
+  if (!turnedAway && !stranger) state.lastLeftAt = now;
 }
 
 /**

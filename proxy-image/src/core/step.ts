@@ -52,7 +52,7 @@ function record(turn: Turn, event: Event): void {
       onHoldEnding(turn, event.port, event.id);
       break;
     case "left":
-      onLeft(turn, event.port, event.from, event.unanswered);
+      onLeft(turn, event);
       break;
     case "probed":
       onProbed(turn, event.port, event.startedAt, event.outcome);

@@ -100,8 +100,11 @@ export type Event =
   | { type: "mute"; port: number }
   /** The client's hold is about to end while it waits. */
   | { type: "hold-ending"; port: number; id: number }
-  /** The client is gone, for whatever reason. `unanswered`: the target ended it without having said a byte. */
-  | { type: "left"; port: number; from: ConnectionStage; unanswered?: boolean }
+  /**
+   * The client is gone, for whatever reason. `unanswered`: the target ended it without having said a byte.
+   * `stranger`: it was let through to a target that was awake anyway, and would not have woken it.
+   */
+  | { type: "left"; port: number; from: ConnectionStage; unanswered?: boolean; stranger?: boolean }
   | { type: "probed"; port: number; startedAt: number; outcome: ProbeOutcome }
   | { type: "read"; snapshot: WorkloadSnapshot }
   | { type: "read-failed"; failure: CallFailure }
@@ -248,7 +251,7 @@ export interface TargetState {
    * replicas that are ending already.
    */
   drainedAt: number | undefined;
-  /** When a client last left, other than one turned away. */
+  /** When a client last left, other than one turned away or a stranger. */
   lastLeftAt: number | undefined;
   workload: KnownWorkload | undefined;
   write: { suspend: boolean; versioned: boolean; sentAt: number; phaseBefore: Phase } | undefined;

@@ -59,6 +59,7 @@ export class Connection {
   private offer: Offer | undefined;
   private splice: Splice | undefined;
   private splicedAt: number | undefined;
+  private stranger = false;
   private dialCount = 0;
   /** Connections that ended under bytes of the client that they had been sent. */
   private replaced = 0;
@@ -94,9 +95,10 @@ export class Connection {
   }
 
   /** Pending → waiting. The hold begins anew: what came before it was no wait for the target. */
-  arrive(): void {
+  arrive({ stranger = false } = {}): void {
     if (this.stage !== "pending") return;
     this.stage = "waiting";
+    this.stranger = stranger;
     this.hold.start();
     this.options.report({ type: "arrived" });
   }
@@ -302,8 +304,9 @@ export class Connection {
       dials: this.dialCount,
       bytesUp,
       bytesDown,
-      scan: isScan(reason, heard),
+      scan: this.stranger || isScan(reason, heard),
       unanswered: isUnanswered(reason, stage, bytesUp, bytesDown),
+      stranger: this.stranger,
     };
     this.options.report({ type: "finished", finish });
   }

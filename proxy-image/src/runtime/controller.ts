@@ -163,7 +163,8 @@ export class Controller {
         break;
       case "unfit":
         // Nothing that wakes a target; one that is there may answer what it likes.
-        if (this.state.ports.some((each) => each.port === port && each.proved)) connection.arrive();
+        if (this.state.ports.some((each) => each.port === port && each.proved))
+          connection.arrive({ stranger: true });
         else connection.refuse();
         break;
       case "through":
@@ -201,8 +202,8 @@ export class Controller {
         this.deps.onFinish(mapping, address, report.finish);
         this.enqueue(() => {
           const from = this.ledger.leave(connection);
-          const { unanswered } = report.finish;
-          return from === undefined ? undefined : { type: "left", port, from, unanswered };
+          const { unanswered, stranger } = report.finish;
+          return from === undefined ? undefined : { type: "left", port, from, unanswered, stranger };
         });
         break;
       default:

@@ -30,6 +30,8 @@ export interface Finish {
   scan: boolean;
   /** The target ended it without having said a byte. */
   unanswered: boolean;
+  /** What it said would not have woken the target, which was awake anyway. */
+  stranger: boolean;
 }
 
 /** What a client that was held had said, and how much of it the target had been sent. */

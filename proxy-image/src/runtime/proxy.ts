@@ -190,7 +190,7 @@ export class ProxyServer {
   private onFinish(target: TargetSettings, mapping: PortMapping, address: string, finish: Finish): void {
     this.sums.countEnded(finish);
     if (ORDINARY.has(finish.reason) || !this.sums.mayLog()) return;
-    const { scan: _scan, unanswered: _unanswered, ...account } = finish;
+    const { scan: _scan, unanswered: _unanswered, stranger: _stranger, ...account } = finish;
     this.targetLog(target).event("connection_ended", {
       port: mapping.listen,
       client: shortenAddress(address),

@@ -223,6 +223,29 @@ describe("waking on what fits", () => {
     target.behaviour = answering("?\r\n\r\n", "-ERR\r\n");
     expect(await (await connect("GET / HTTP/1.1\r\n?\r\n\r\n")).text(6)).toBe("-ERR\r\n");
   });
+
+  it("is not put off by strangers: the idle-hold runs on", async () => {
+    await begin(answering("PING\r\n", "+PONG\r\n"), {
+      wakeOn: "fitting",
+      driven: true,
+      settings: { idleHoldMs: 60_000 },
+    });
+    const client = await connect(PING);
+    await client.bytes(7);
+    client.end();
+    await eventually(() => proxy.active() === 0);
+    target.behaviour = answering("?\r\n\r\n", "-ERR\r\n");
+    for (let n = 0; n < 6 && proxy.api.writes.length === 0; n += 1) {
+      clock.advance(12_000);
+      await settled();
+      if (proxy.api.writes.length > 0) break;
+      const scanner = await connect("GET / HTTP/1.1\r\n?\r\n\r\n");
+      expect(await scanner.text(6)).toBe("-ERR\r\n");
+      scanner.end();
+      await eventually(() => proxy.active() === 0);
+    }
+    expect(proxy.api.writes).toEqual([{ suspend: true, version: 1 }]);
+  });
 });
 
 describe("replay", () => {
