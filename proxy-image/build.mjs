@@ -43,12 +43,10 @@ const { metafile, outputFiles } = await bundle(packages);
 
 const program = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
 const ownLicence = readFileSync(join(here, "..", "LICENSE"), "utf8");
-const bill = softwareBill(program, packages, {
-  nodeVersion: process.versions.node,
-  crates: planeCrates(here),
-});
+const crates = planeCrates(here);
+const bill = softwareBill(program, packages, { nodeVersion: process.versions.node, crates });
 mkdirSync(dist, { recursive: true });
 writeFileSync(join(dist, "main.js"), outputFiles[0].contents);
 writeFileSync(join(dist, "meta.json"), JSON.stringify(metafile));
 writeFileSync(join(dist, "sbom.cdx.json"), `${JSON.stringify(bill, undefined, 2)}\n`);
-writeFileSync(join(dist, "licenses.txt"), licenceList(program, ownLicence, packages));
+writeFileSync(join(dist, "licenses.txt"), licenceList(program, ownLicence, packages, crates));

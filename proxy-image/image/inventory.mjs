@@ -33,20 +33,14 @@ function describe(folder) {
   return { name, version, license, text: readFileSync(join(folder, file), "utf8").trim() };
 }
 
-/** The crates of the native plane, as its lockfile has them. Empty where no plane was built. */
+/**
+ * The crates in the native plane, as `tools/image/crates.ts` has found them. Empty where no plane was built.
+ * @returns {{ name: string, version: string, checksum: string, license: string, text?: string }[]}
+ */
 export function planeCrates(imageDir) {
   const dist = join(imageDir, "dist");
-  const lock = join(imageDir, "native", "Cargo.lock");
   const built = existsSync(dist) && readdirSync(dist).some((name) => name.endsWith(".node"));
-  if (!built || !existsSync(lock)) return [];
-  return readFileSync(lock, "utf8")
-    .split("[[package]]")
-    .slice(1)
-    .map((entry) => {
-      const field = (name) => new RegExp(`^${name} = "([^"]*)"$`, "m").exec(entry)?.[1];
-      return { name: field("name"), version: field("version"), checksum: field("checksum") };
-    })
-    .filter(({ checksum }) => checksum !== undefined);
+  return built ? JSON.parse(readFileSync(join(imageDir, "image", "crates.json"), "utf8")) : [];
 }
 
 /**
@@ -69,8 +63,8 @@ export function softwareBill(program, packages, { nodeVersion, crates }) {
   const components = [
     { ...library(node, { name: "node", version: nodeVersion, license: "MIT" }), type: "framework" },
     ...packages.map((each) => library(`pkg:npm/${encodeURIComponent(each.name)}@${each.version}`, each)),
-    ...crates.map(({ name, version, checksum }) =>
-      library(`pkg:cargo/${name}@${version}`, { name, version, sha256: checksum }),
+    ...crates.map(({ checksum, ...each }) =>
+      library(`pkg:cargo/${each.name}@${each.version}`, { ...each, sha256: checksum }),
     ),
   ];
   return {
@@ -93,8 +87,9 @@ export function softwareBill(program, packages, { nodeVersion, crates }) {
 }
 
 /** @param {Bundled[]} packages */
-export function licenceList(program, ownText, packages) {
-  const part = ({ name, version, license, text }) => `${name} ${version}\n${license}\n\n${text}\n`;
+export function licenceList(program, ownText, packages, crates) {
+  const part = ({ name, version, license, text = "The Apache licence above." }) =>
+    `${name} ${version}\n${license}\n\n${text}\n`;
   const rule = `\n${"=".repeat(78)}\n\n`;
-  return [{ ...program, text: ownText.trim() }, ...packages].map(part).join(rule);
+  return [{ ...program, text: ownText.trim() }, ...packages, ...crates].map(part).join(rule);
 }

@@ -1,9 +1,10 @@
 /** What the Dockerfile says agrees with the component, the simulator and the packages; no image is built here. */
 import { readFileSync } from "node:fs";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { proxyEntry } from "../../simulator/src/images/proxy.ts";
 import { defaultImage, version } from "../../src/index.ts";
 import { lifecycle } from "../../src/workload.ts";
+import { type Crate, cratesFile, linkedCrates, lockedChecksums } from "../../tools/image/crates.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const dockerfile = read("proxy-image/Dockerfile");
@@ -53,4 +54,26 @@ it("has no version of its own: the label and the tag come from the package's", (
 
 it("the native plane's crates have the version of the package", () => {
   expect(/^version = "(.*)"$/m.exec(read("proxy-image/native/Cargo.toml"))?.[1]).toBe(version);
+});
+
+describe("the crates that the bill of materials lists", () => {
+  const crates: Crate[] = JSON.parse(readFileSync(cratesFile, "utf8"));
+
+  it("are those of the lockfile, each with a licence that may be passed on", async () => {
+    const locked = await lockedChecksums();
+    expect(crates.length).toBeGreaterThan(0);
+    for (const { name, version, checksum, license, text } of crates) {
+      expect(locked.get(`${name} ${version}`), name).toBe(checksum);
+      expect(license, name).toMatch(/MIT|Apache-2\.0|ISC|Unlicense/);
+      if (!license.includes("Apache-2.0")) expect(text, name).toBeTruthy();
+    }
+  });
+
+  it("are all that the plane links", async ({ skip }) => {
+    const linked = await linkedCrates().catch((error: Error) => {
+      if (process.env.REQUIRE_REAL_PEERS === "1") throw error;
+      return skip(`no cargo here: ${error.message}`);
+    });
+    expect(linked).toEqual(crates);
+  }, 120_000);
 });

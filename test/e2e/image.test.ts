@@ -106,8 +106,13 @@ describe.skipIf(reason !== undefined)("the image", () => {
     expect(listed).toContain(
       `zod ${JSON.parse(readFileSync(fromRoot("package.json"), "utf8")).dependencies.zod}`,
     );
+    const crates = bill.components.filter(({ purl }) => purl.startsWith("pkg:cargo/"));
+    expect(crates.length > 0).toBe(existsSync(join(image.root, "app/splice.node")));
     const licences = readFileSync(join(image.root, "app/licenses.txt"), "utf8");
-    for (const each of [`scale-to-zero-proxy ${version}`, ...listed]) expect(licences).toContain(each);
+    const linked = crates.map((each) => `${each.name} ${each.version}`);
+    for (const each of [`scale-to-zero-proxy ${version}`, ...listed, ...linked]) {
+      expect(licences).toContain(each);
+    }
   });
 
   it.each(["SIGTERM", "SIGINT"] as const)("ends in order on %s", async (signal) => {
@@ -143,7 +148,7 @@ describe.skipIf(reason !== undefined)("the image", () => {
         await platform.when(proxy, ({ ready }) => ready === 1);
         expect(platform.snapshot(workload("echo")).suspendedStatus).toBe("suspended");
 
-        const client = await connected(await platform.endpoint(proxy, 2022));
+        const client = await connected(await platform.endpoint(proxy, servedPort));
         expect(await client.says(/^220 .* ready\r\n/)).toBeTruthy();
         client.socket.write("through the image\n");
         expect(await client.says(/through the image\n/)).toBeTruthy();
@@ -175,6 +180,9 @@ describe.skipIf(reason !== undefined)("the image", () => {
   });
 });
 
+/** One that is known for no protocol: a banner proves it. */
+const servedPort = 7070;
+
 function componentInFront(maxHeld: number): void {
   const echo = new cpln.Workload(
     "echo",
@@ -182,7 +190,9 @@ function componentInFront(maxHeld: number): void {
       name: "echo",
       gvc: "demo",
       type: "standard",
-      containers: [{ name: "echo", image: "echo-banner:1", ports: [{ number: 2022, protocol: "tcp" }] }],
+      containers: [
+        { name: "echo", image: "echo-banner:1", ports: [{ number: servedPort, protocol: "tcp" }] },
+      ],
       options: {
         suspend: true,
         autoscaling: { metric: "disabled", minScale: 1, maxScale: 1 },
@@ -200,7 +210,7 @@ function componentInFront(maxHeld: number): void {
   new ScaleToZeroTcp("echo", {
     gvc: "demo",
     target: echo,
-    ports: [{ port: 2022 }],
+    ports: [{ port: servedPort }],
     allow: ["127.0.0.0/8"],
     maxHeld,
   });
@@ -225,7 +235,11 @@ function proxyAlone(simulator: Simulator): ResourceKey {
             { name: "TARGET_WORKLOAD", value: "echo" },
             { name: "PORT_MAPPINGS", value: "2022" },
           ],
-          readinessProbe: { httpGet: { path: "/readyz", port: 8081 }, periodSeconds: 1 },
+          readinessProbe: {
+            httpGet: { path: "/readyz", port: 8081 },
+            initialDelaySeconds: 1,
+            periodSeconds: 1,
+          },
         },
       ],
       defaultOptions: { suspend: false, autoscaling: { metric: "disabled", minScale: 1, maxScale: 1 } },
