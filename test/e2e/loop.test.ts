@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectPeer } from "../support/client.ts";
-import { changes, exampleStack, Place, poll, watchCreated } from "./support/place.ts";
+import { changes, Place, poll, watchCreated } from "./support/place.ts";
 
 let place: Place;
 
@@ -76,6 +76,7 @@ describe("the sftp example", () => {
 
     const { host, port } = await place.endpoint();
     const client = await connectPeer(port, { host });
+    client.write("SSH-2.0-held\r\n");
     await poll(async () => (await place.health()).targets[0]?.conditions.length === 1);
     const health = await place.health();
     expect(health).toMatchObject({ held: 1, spliced: 0, lifecycle: "serving" });
@@ -105,40 +106,6 @@ describe("the sftp example", () => {
     place.simulator.clock.advance(100_000);
     await place.simulator.platform.when(place.target, ({ replicas }) => replicas.length === 0);
   });
-});
-
-describe("a deployer of the example", () => {
-  const needed = [
-    { kind: "gvc", permissions: ["create", "edit", "delete"] },
-    { kind: "workload", permissions: ["create", "edit", "delete", "configureLoadBalancer"] },
-    { kind: "identity", permissions: ["create", "edit", "delete", "use"] },
-    { kind: "policy", permissions: ["create", "edit", "delete"] },
-  ];
-
-  it("may deploy and destroy it with exactly these permissions", async () => {
-    const token = place.simulator.createToken("deployer-of-all", needed);
-    await deploy("permitted", token);
-  });
-
-  it("is told what is missing without one of them", async () => {
-    const grants = needed.map(({ kind, permissions }) => ({
-      kind,
-      permissions: permissions.filter((one) => one !== "configureLoadBalancer"),
-    }));
-    const token = place.simulator.createToken("deployer-of-less", grants);
-    await expect(deploy("denied", token)).rejects.toThrow(
-      /not granted \[configureLoadBalancer\] on .*workload\/sftp-proxy/,
-    );
-  });
-
-  async function deploy(name: string, token: string): Promise<void> {
-    const stack = await exampleStack(place.session, place.simulator.apiUrl, token, name);
-    try {
-      await stack.up();
-    } finally {
-      await stack.destroy({ remove: true });
-    }
-  }
 });
 
 async function sha256(file: string): Promise<string> {

@@ -143,13 +143,8 @@ export class Place {
 }
 
 /** The checkout's own project in a folder of its own, so that no stack's settings are left in the checkout. */
-export async function exampleStack(
-  session: EngineSession,
-  apiUrl: string,
-  token: string,
-  name = "sftp",
-): Promise<Stack> {
-  const workDir = join(session.dir, name);
+async function exampleStack(session: EngineSession, apiUrl: string, token: string): Promise<Stack> {
+  const workDir = join(session.dir, "sftp");
   await mkdir(workDir);
   const project = await readFile(fromRoot("Pulumi.yaml"), "utf8");
   const main = fromRoot("examples", "sftp", "index.ts");
@@ -157,7 +152,7 @@ export async function exampleStack(
   // JSON is YAML.
   await writeFile(join(workDir, "Pulumi.yaml"), `${local}\nplugins: ${JSON.stringify(localPlugins)}\n`);
   return LocalWorkspace.createStack(
-    { stackName: name, workDir },
+    { stackName: "sftp", workDir },
     {
       pulumiCommand: session.automation,
       envVars: { ...session.env, CPLN_ENDPOINT: apiUrl, CPLN_ORG: org, CPLN_TOKEN: token },
