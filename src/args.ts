@@ -247,6 +247,16 @@ export interface ScaleToZeroTcpArgs {
   maxConnectionsTotal?: pulumi.Input<number>;
   /** What moves the bytes: `auto` (default), `native` or `js`. */
   dataPlane?: pulumi.Input<DataPlane>;
+  /**
+   * How long a session whose one side has ended may go on without a byte either way. Default `1h`: longer than any
+   * answer takes to work out, and short enough that a forgotten one doesn't keep the target awake for days. 1s-168h.
+   */
+  halfCloseLinger?: pulumi.Input<string>;
+  /**
+   * How long one side of a session may take nothing of what the other has sent. Default `1h`: a person may pause a
+   * download for a meal. 1s-168h.
+   */
+  stallLimit?: pulumi.Input<string>;
 
   /**
    * How long the platform lets an old replica live after it was told to stop, in seconds. Default 90, the

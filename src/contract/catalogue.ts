@@ -273,6 +273,29 @@ export const SETTINGS = {
     values: ["auto", "native", "js"],
     meaning: "What moves the bytes of spliced sessions; `auto` takes the native plane where it is there.",
   },
+  HALF_CLOSE_LINGER: {
+    variable: "HALF_CLOSE_LINGER",
+    scope: "process",
+    argument: "halfCloseLinger",
+    kind: "duration",
+    default: "1h",
+    min: "1s",
+    max: "168h",
+    meaning:
+      "How long a session whose one side has ended may go on without a byte either way, before it is ended too. One " +
+      "that is still receiving is never cut.",
+  },
+  STALL_LIMIT: {
+    variable: "STALL_LIMIT",
+    scope: "process",
+    argument: "stallLimit",
+    kind: "duration",
+    default: "1h",
+    min: "1s",
+    max: "168h",
+    meaning:
+      "How long one side of a session may take nothing of what the other has sent it, before both are reset.",
+  },
   MAX_HELD_TOTAL: {
     variable: "MAX_HELD_TOTAL",
     scope: "process",

@@ -50,6 +50,8 @@ export function parseEnvironment(env: Environment): ParsedEnvironment {
     drainTimeoutMs: reader.orDefault("DRAIN_TIMEOUT"),
     ownGraceMs: reader.read(SETTINGS.OWN_GRACE),
     dataPlane: reader.orDefault("DATA_PLANE"),
+    halfCloseLingerMs: reader.orDefault("HALF_CLOSE_LINGER"),
+    stallLimitMs: reader.orDefault("STALL_LIMIT"),
     maxHeldTotal: reader.orDefault("MAX_HELD_TOTAL"),
     maxConnectionsTotal: reader.orDefault("MAX_CONNECTIONS_TOTAL"),
     platform: readPlatform(reader, ownGvc ?? sources[0]?.target.gvc),
@@ -192,6 +194,8 @@ export function renderEnvironment(settings: Omit<ProxySettings, "platform">): Re
   write("LISTEN_HOST", settings.listenHost);
   write("DRAIN_TIMEOUT", settings.drainTimeoutMs);
   write("DATA_PLANE", settings.dataPlane);
+  write("HALF_CLOSE_LINGER", settings.halfCloseLingerMs);
+  write("STALL_LIMIT", settings.stallLimitMs);
   write("MAX_HELD_TOTAL", settings.maxHeldTotal);
   write("MAX_CONNECTIONS_TOTAL", settings.maxConnectionsTotal);
   if (settings.ownGraceMs !== undefined) {

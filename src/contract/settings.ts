@@ -98,6 +98,10 @@ export interface ProxySettings {
    */
   ownGraceMs: number | undefined;
   dataPlane: DataPlane;
+  /** How long a half-closed session may go on while nothing moves. */
+  halfCloseLingerMs: number;
+  /** How long one side of a session may take nothing of what waits for it. */
+  stallLimitMs: number;
   /** Caps over all targets together. */
   maxHeldTotal: number;
   maxConnectionsTotal: number;

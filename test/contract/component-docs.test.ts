@@ -1,5 +1,6 @@
 /** Pages about the component whose tables are the data that its tests run on. */
 import { test } from "vitest";
+import { CHECKS } from "../../src/preflight/catalogue.ts";
 import { expectGenerated, table } from "../support/generated-docs.ts";
 import { deployerNeeds } from "../support/permissions.ts";
 import { cells, outcome } from "../support/suspend-cells.ts";
@@ -24,4 +25,9 @@ test("what a deployer needs is what was granted", () => {
     why,
   ]);
   expectGenerated("permissions.md", "deployer", table(["kind", "permission", "needed to", "for"], rows));
+});
+
+test("the preflight checks are those of the catalogue", () => {
+  const rows = Object.values(CHECKS).map(({ level, subject, remedy }) => [subject, level, remedy]);
+  expectGenerated("troubleshooting.md", "preflight", table(["looked at", "otherwise", "what to do"], rows));
 });
