@@ -10,7 +10,7 @@ export function reconcile(state: LocationState, now: number, commands: Command[]
   if (spec === undefined || spec.suspended || spec.replicas === 0) {
     // The generation ends here: an un-suspend during its grace starts another one, and does not save this one.
     state.generation = undefined;
-    for (const replica of state.replicas.filter(isLive)) terminate(state, replica, now, commands);
+    for (const replica of state.replicas.filter(isLive)) terminate(replica, now, commands);
     return;
   }
   const generation = currentGeneration(state, spec, now);
@@ -43,7 +43,7 @@ function rollOver(
   const isNew = (replica: Replica) => replica.generation === generation.number;
   const live = () => state.replicas.filter(isLive);
   const excess = live().filter(isNew).slice(spec.replicas);
-  for (const replica of excess) terminate(state, replica, now, commands);
+  for (const replica of excess) terminate(replica, now, commands);
 
   const available = () => live().filter((replica) => isAvailable(replica, now)).length;
   const old = live().filter((replica) => !isNew(replica));
@@ -51,7 +51,7 @@ function rollOver(
   for (const replica of [...old].sort((a, b) => Number(isReady(a)) - Number(isReady(b)))) {
     const left = available() - (isAvailable(replica, now) ? 1 : 0);
     if (left >= spec.replicas - spec.unavailable || !isReady(replica)) {
-      terminate(state, replica, now, commands);
+      terminate(replica, now, commands);
     }
   }
 
@@ -72,7 +72,7 @@ function rollInPlace(
 ): void {
   const live = () => state.replicas.filter(isLive);
   for (const replica of live().filter((item) => item.index >= spec.replicas)) {
-    terminate(state, replica, now, commands);
+    terminate(replica, now, commands);
   }
   const outdated = live()
     .filter((replica) => replica.generation !== generation.number)
@@ -81,7 +81,7 @@ function rollInPlace(
   const next = outdated[0];
   const nobodyOnTheWayOut = live().length === spec.replicas;
   if (next !== undefined && ((othersReady && nobodyOnTheWayOut) || !isReady(next))) {
-    terminate(state, next, now, commands);
+    terminate(next, now, commands);
   }
   for (let index = 0; index < spec.replicas; index += 1) {
     const present = state.replicas.find((item) => item.index === index);

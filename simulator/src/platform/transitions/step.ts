@@ -87,7 +87,7 @@ function applyToReplica(
       state.replicas = state.replicas.filter((item) => item !== replica);
       return;
     case "stop-replica":
-      if (isLive(replica)) terminate(state, replica, now, commands);
+      if (isLive(replica)) terminate(replica, now, commands);
       return;
     case "kill-replica":
       if (replica.phase !== "killed") kill(replica, commands);

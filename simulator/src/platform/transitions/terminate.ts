@@ -1,17 +1,18 @@
 import type { Command } from "./events.ts";
-import type { LocationState, Replica } from "./state.ts";
+import type { Replica } from "./state.ts";
 
 /**
  * The ordinary end: preStop in every container, then the stop signal, and whatever is left is killed when the
  * grace period ends. A replica whose containers were never started has nothing to end.
  */
-export function terminate(state: LocationState, replica: Replica, now: number, commands: Command[]): void {
+export function terminate(replica: Replica, now: number, commands: Command[]): void {
   if (replica.phase !== "up") {
     replica.phase = "killed";
     commands.push({ type: "kill", replica: replica.id });
     return;
   }
-  const { graceMs } = state.spec ?? replica.spec;
+  // Its own: what a later document says does not reach a replica that was made before.
+  const { graceMs } = replica.spec;
   replica.phase = "terminating";
   replica.terminatingSince = now;
   replica.graceEndsAt = now + graceMs;
