@@ -182,9 +182,9 @@ describe("twenty wakes and suspends", () => {
         expect(await scene.greeting(client)).toBe(`G${String(cycle).padStart(2, "0")} 2022`);
         client.end("bye");
       }
-      await scene.until(() => scene.suspended && proxy.phase === "suspended", 250);
+      await scene.until(() => scene.suspended && proxy.phase === "suspended", 500);
       // Past the old generation, and a minute's sum.
-      await scene.pass(120_000, 1_000);
+      await scene.pass(90_000, 3_000);
       seen.push({ timers: scene.clock.pending, sockets: sockets(), heap: heapUsed() });
     }
     expect(scene.accepted).toEqual(Array.from({ length: 20 }, () => ["wake", "suspend"]).flat());
