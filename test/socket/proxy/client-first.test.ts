@@ -302,6 +302,32 @@ describe("the platform's word", () => {
   });
 });
 
+describe("a target that is there and does not serve yet", () => {
+  const http = { readiness: { kind: "http", method: "GET", path: "/" }, suspended: true } as const;
+  const says = (status: string) => answering("\r\n\r\n", `HTTP/1.1 ${status}\r\nContent-Length: 0\r\n\r\n`);
+
+  it("keeps its clients waiting while it answers 503, and they get its 200", async () => {
+    await begin(says("503 Service Unavailable"), http);
+    const client = await connect("GET /who HTTP/1.1\r\nHost: x\r\n\r\n");
+    // The first look found nobody; these were told to wait.
+    await target.peer(3);
+    target.behaviour = says("200 OK");
+    expect(await client.text(15)).toBe("HTTP/1.1 200 OK");
+    const asked = await Promise.all(target.peers.slice(1).map((peer) => peer.text(8)));
+    expect(asked.filter((text) => text === "GET /who")).toHaveLength(1);
+  });
+
+  it("keeps them waiting while it accepts and says nothing, and is told their request once", async () => {
+    await begin(silent, { ...http, settings: { probeWindowMs: 60 } });
+    const client = await connect("GET /who HTTP/1.1\r\nHost: x\r\n\r\n");
+    await target.peer(3);
+    target.behaviour = says("200 OK");
+    expect(await client.text(15)).toBe("HTTP/1.1 200 OK");
+    const asked = await Promise.all(target.peers.slice(1).map((peer) => peer.text(8)));
+    expect(asked.filter((text) => text === "GET /who")).toHaveLength(1);
+  });
+});
+
 describe("a target that stays silent", () => {
   it("is reported after one attempt, with what to do", async () => {
     await begin(silent, {

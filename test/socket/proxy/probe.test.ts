@@ -1,8 +1,9 @@
 import type { LookupFunction } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { probe } from "../../../proxy-image/src/net/probe.ts";
+import { protocolOf } from "../../../proxy-image/src/probes/index.ts";
 import { systemClock } from "../../../proxy-image/src/runtime/clock.ts";
-import { eventually } from "../../support/eventually.ts";
+import { eventually, settled } from "../../support/eventually.ts";
 import {
   type Behaviour,
   closing,
@@ -45,6 +46,30 @@ describe("a probe", () => {
     const peer = await target.peer(0);
     await eventually(() => peer.socket.readableEnded || peer.socket.destroyed);
     expect(peer.bytesReceived).toBe(0);
+  });
+
+  it("asks in the protocol's way, and judges an answer however it comes", async () => {
+    const ask = (behaviour: Behaviour) => {
+      target.behaviour = behaviour;
+      const redis = protocolOf({ readiness: { kind: "redis" }, target: 6379 }, "redis.internal");
+      const place = { host: "127.0.0.1", port: target.port, windowMs: 50, clock: systemClock };
+      return probe({ ...place, protocol: redis });
+    };
+    const slowly =
+      (answer: string): Behaviour =>
+      async (peer) => {
+        if ((await peer.text(14)) !== "*1\r\n$4\r\nPING\r\n") peer.reset();
+        for (const letter of answer) {
+          peer.write(letter);
+          await settled(2);
+        }
+      };
+    expect(await ask(slowly("+PONG\r\n"))).toBe("answered");
+    expect(await ask(slowly("-LOADING reading\r\n"))).toBe("unready");
+    expect(await ask(slowly("+PON"))).toBe("silent");
+    expect(await ask((peer) => peer.end("+PON"))).toBe("unready");
+    expect(await ask((peer) => peer.end("+PONG\r\n"))).toBe("answered");
+    expect(await ask(speaking("x".repeat(70_000)))).toBe("unready");
   });
 
   it("finds nobody on a dead port, and no such name", async () => {
