@@ -24,7 +24,10 @@ const tasks = {
   engine: { script: "tools/engine/cli.ts", about: "find or make the Pulumi engine" },
   build: { script: "tools/build.ts", about: "compile the package and bundle the proxy" },
   docs: { script: "tools/docs.ts", about: "write the generated sections of the docs again" },
-  image: { script: "tools/image/build.ts", about: "build the proxy's image from Debian packages, with buildah" },
+  image: {
+    script: "tools/image/build.ts",
+    about: "build the proxy's image from Debian packages, with buildah",
+  },
   check: { script: "tools/check.ts", about: "format, lint and type checks" },
 };
 

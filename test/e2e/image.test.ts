@@ -2,12 +2,13 @@
  * The proxy's image, really built and really run: as the proxy workload that the component makes, by the real engine,
  * on the local platform.
  */
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import net from "node:net";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import * as cpln from "@pulumiverse/cpln";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -15,6 +16,7 @@ import { pinnedNode } from "../../simulator/src/images/index.ts";
 import { type Simulator, startSimulator } from "../../simulator/src/index.ts";
 import type { ResourceKey } from "../../simulator/src/model.ts";
 import { defaultImage, ignoreSuspend, proxyWorkloadLink, ScaleToZeroTcp, version } from "../../src/index.ts";
+import { environmentAlone } from "../../tools/image/measure.ts";
 import { environmentOf, sandboxed } from "../../tools/image/sandbox.ts";
 import { fromRoot } from "../../tools/lib/root.ts";
 import { withInlineStack } from "../support/engine.ts";
@@ -29,7 +31,7 @@ describe.skipIf(reason !== undefined)("the image", () => {
   let image: BuiltImage;
   beforeAll(async () => {
     image = await builtTwice();
-  });
+  }, 300_000);
   afterAll(() => image?.dispose());
 
   const inImage = (...command: string[]) => {
@@ -113,6 +115,32 @@ describe.skipIf(reason !== undefined)("the image", () => {
     for (const each of [`scale-to-zero-proxy ${version}`, ...listed, ...linked]) {
       expect(licences).toContain(each);
     }
+  });
+
+  /** The native one, where the image holds it and the bundle knows of it. */
+  const expectedPlane = () =>
+    existsSync(join(image.root, "app/splice.node")) &&
+    readFileSync(join(image.root, "app/main.js"), "utf8").includes("splice.node")
+      ? "native"
+      : "js";
+
+  it("ends in order as the first process of a container, which the kernel spares unhandled signals", async () => {
+    const { config } = image.builds[0];
+    const [unshare = "", ...around] = sandboxed(image.root, config);
+    const child = spawn(
+      unshare,
+      ["--pid", "--fork", "--kill-child", ...around, ...config.config.Entrypoint],
+      { env: await environmentAlone(image.builds[0]), stdio: ["ignore", "pipe", "inherit"] },
+    );
+    const ended = once(child, "close");
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (!line.includes('"event":"started"')) continue;
+      expect(JSON.parse(line)).toMatchObject({ version, plane: expectedPlane() });
+      const inner = Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8"));
+      expect(readFileSync(`/proc/${inner}/status`, "utf8")).toMatch(/^NSpid:\t\d+\t1$/m);
+      process.kill(inner, "SIGTERM");
+    }
+    expect((await ended)[0]).toBe(0);
   });
 
   it.each(["SIGTERM", "SIGINT"] as const)("ends in order on %s", async (signal) => {

@@ -2,7 +2,7 @@
  * Bases for an offline build, from this Debian's own packages: unpacked, not installed, so that no script of theirs
  * runs and no package manager is needed inside. Node is the one that npm's package `node` has brought.
  */
-import { copyFile, glob, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, copyFile, glob, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pinnedNode } from "../../simulator/src/images/process-image.ts";
 import { must } from "./must.ts";
@@ -35,28 +35,39 @@ export async function layOutRuntimeBase(folder: string, packagesDir: string): Pr
       await rm(join(folder, path), { recursive: true });
     }
   }
-  await writeFile(join(folder, "etc", "passwd"), passwd);
-  await writeFile(join(folder, "etc", "group"), group);
-  await writeFile(join(folder, "etc", "nsswitch.conf"), "hosts: files dns\n");
+  await write(join(folder, "etc", "passwd"), passwd);
+  await write(join(folder, "etc", "group"), group);
+  await write(join(folder, "etc", "nsswitch.conf"), "hosts: files dns\n");
   await bundleCertificates(folder);
 }
 
 /** The build stage's base: the same libraries, Node, and the commands that its steps need. */
 export async function layOutBuildBase(folder: string, packagesDir: string): Promise<void> {
   await unpack(buildPackages, folder, packagesDir);
-  const bin = join(folder, "usr", "local", "bin");
-  await mkdir(bin, { recursive: true });
-  await copyFile(pinnedNode(), join(bin, "node"));
+  await makeFolders(folder, "usr/local", "usr/local/bin");
+  await copyFile(pinnedNode(), join(folder, "usr/local/bin/node"));
   const sh = join(folder, "bin", "sh");
   await symlink("dash", sh).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
   });
 }
 
-async function unpack(packages: string[], folder: string, packagesDir: string): Promise<void> {
-  for (const empty of ["dev", "etc/ssl/certs", "proc", "sys", "tmp", "usr"]) {
-    await mkdir(join(folder, empty), { recursive: true });
+/** As any image has them, whatever the umask of whoever builds. */
+async function makeFolders(root: string, ...paths: string[]): Promise<void> {
+  await chmod(root, 0o755);
+  for (const path of paths) {
+    await mkdir(join(root, path), { recursive: true });
+    await chmod(join(root, path), 0o755);
   }
+}
+
+async function write(file: string, content: string): Promise<void> {
+  await writeFile(file, content);
+  await chmod(file, 0o644);
+}
+
+async function unpack(packages: string[], folder: string, packagesDir: string): Promise<void> {
+  await makeFolders(folder, "dev", "etc", "etc/ssl", "etc/ssl/certs", "proc", "sys", "tmp", "usr");
   await mkdir(packagesDir, { recursive: true });
   const missing = await missingPackages(packages, packagesDir);
   if (missing.length > 0) await download(missing, packagesDir);
@@ -86,5 +97,5 @@ async function bundleCertificates(folder: string): Promise<void> {
   const from = join(folder, "usr", "share", "ca-certificates", "mozilla");
   const names = (await readdir(from)).sort();
   const texts = await Promise.all(names.map((name) => readFile(join(from, name), "utf8")));
-  await writeFile(join(folder, "etc", "ssl", "certs", "ca-certificates.crt"), texts.join(""));
+  await write(join(folder, "etc", "ssl", "certs", "ca-certificates.crt"), texts.join(""));
 }

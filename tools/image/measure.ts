@@ -41,13 +41,7 @@ async function partsOf(root: string, image: ImageLayout): Promise<string[]> {
 export const row = (name: string, value: string) => `${name.padEnd(22)}${value}`;
 
 async function memoryOf(root: string, image: ImageLayout): Promise<string[]> {
-  const [listen, health] = [await freePort(), await freePort()];
-  const env = {
-    ...environmentOf(image.config),
-    ...{ TARGET_WORKLOAD: "nobody", PORT_MAPPINGS: String(listen), HEALTH_PORT: String(health) },
-    ...{ LISTEN_HOST: "127.0.0.1", CPLN_ENDPOINT: "http://127.0.0.1:1", CPLN_TOKEN: "none" },
-    ...{ CPLN_ORG: "none", CPLN_GVC: "none", CPLN_LOCATION: "/org/none/location/none" },
-  };
+  const env = await environmentAlone(image);
   const start = (...command: string[]) => {
     const [program = "", ...args] = [...sandboxed(root, image.config), ...command];
     return spawn(program, args, { env, stdio: ["ignore", "pipe", "inherit"] });
@@ -67,6 +61,17 @@ async function memoryOf(root: string, image: ImageLayout): Promise<string[]> {
     proxy.kill("SIGKILL");
     if (proxy.exitCode === null && proxy.signalCode === null) await once(proxy, "close");
   }
+}
+
+/** Settings with which the image starts although there is neither a target nor a platform. */
+export async function environmentAlone(image: ImageLayout): Promise<Record<string, string>> {
+  const [listen, health] = [await freePort(), await freePort()];
+  return {
+    ...environmentOf(image.config),
+    ...{ TARGET_WORKLOAD: "nobody", PORT_MAPPINGS: String(listen), HEALTH_PORT: String(health) },
+    ...{ LISTEN_HOST: "127.0.0.1", CPLN_ENDPOINT: "http://127.0.0.1:1", CPLN_TOKEN: "none" },
+    ...{ CPLN_ORG: "none", CPLN_GVC: "none", CPLN_LOCATION: "/org/none/location/none" },
+  };
 }
 
 /** A look at a process that has nothing more to do, for people to read: nothing is decided by it. */
