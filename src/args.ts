@@ -190,10 +190,13 @@ export interface ScaleToZeroTcpArgs {
   allow?: pulumi.Input<pulumi.Input<string>[]>;
   /**
    * Workloads that may connect inside the platform, as links (`//gvc/G/workload/W`). Default: none when public, the
-   * whole GVC when internal.
+   * whole GVC when internal. Changing it ends no session; the platform takes up to some minutes to apply it.
    */
   allowWorkloads?: pulumi.Input<pulumi.Input<string>[]>;
-  /** An IP set, by name or link, for static addresses of the load balancer; the platform charges for it. */
+  /**
+   * An IP set, by name or link, for static addresses of the load balancer. Default: none, as the platform charges for
+   * it. Changing it moves the address; sessions on the old one end.
+   */
   ipset?: pulumi.Input<string>;
   /**
    * The one location of the GVC that the proxy runs in, by name. Needed where the GVC has several, because two
@@ -279,7 +282,7 @@ export interface ScaleToZeroTcpArgs {
   cpu?: pulumi.Input<string>;
   /** Memory of the proxy. Default `128Mi`, for the default limits. It is paid for round the clock. */
   memory?: pulumi.Input<string>;
-  /** Replicas of the proxy. 1, until replicas know of each other's clients; anything else is refused. */
+  /** Replicas of the proxy. Default 1, and anything else is refused until replicas know of each other's clients. */
   replicas?: pulumi.Input<number>;
   /** The port of `/healthz` and `/readyz`. Default 8081. Nothing but the platform's probes reaches it. */
   healthPort?: pulumi.Input<number>;
@@ -289,7 +292,7 @@ export interface ScaleToZeroTcpArgs {
    * never on the load balancer. Changing it rolls the proxy.
    */
   exposeHealth?: pulumi.Input<boolean>;
-  /** Further environment variables of the proxy's container; the settings' own names can't be among them. */
+  /** Further environment variables of the proxy's container. Default: none. The settings' own names can't be among them. */
   env?: pulumi.Input<{ [key: string]: pulumi.Input<string> }>;
 
   /**
@@ -315,6 +318,6 @@ export interface ScaleToZeroTcpArgs {
    * and the GVC.
    */
   policyName?: pulumi.Input<string>;
-  /** Tags of everything that the component makes. */
+  /** Tags of everything that the component makes. Default: none. Changing them ends no session. */
   tags?: pulumi.Input<{ [key: string]: pulumi.Input<string> }>;
 }
