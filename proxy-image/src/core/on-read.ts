@@ -148,7 +148,10 @@ function settleDoubt(turn: Turn, suspended: boolean, sentAt: number): void {
     state.doubt = sentAt - seenSince >= DOUBT_SETTLED_MS ? undefined : { ...doubt, seenSince, lostSuspend };
   } else {
     const pursued = doubt.suspend ? state.phase === "suspending" : demand(state) > 0;
-    state.doubt = pursued ? { ...doubt, seenSince: undefined, lostSuspend } : undefined;
+    if (pursued) state.doubt = { ...doubt, seenSince: undefined, lostSuspend };
+    // Not wanted any more, but it may land all the same.
+    else
+      state.doubt = lostSuspend === "open" ? { suspend: false, seenSince: sentAt, lostSuspend } : undefined;
   }
 }
 
@@ -158,7 +161,8 @@ export function forget(turn: Turn, event: "target_missing" | "target_recreated")
   turn.note({ event });
   endGeneration(turn);
   state.workload = undefined;
-  state.doubt = undefined;
+  // A target that is only said to be missing may yet meet a suspend that was lost.
+  if (event === "target_recreated") state.doubt = undefined;
   state.foreign = { undoneAt: undefined, obeyUntil: undefined };
   state.failedGenerations = 0;
   state.failure = undefined;
