@@ -272,6 +272,9 @@ export class Laws {
    * was accepted meanwhile does not keep it from being carried out.
    */
   private excused(call: WriteCall, graceMs: number): boolean {
+    // Without its version a suspend may meet a grace that nobody has read.
+    const longer = (call.graceMs ?? 0) > (call.knownGraceMs ?? 0);
+    if (call.version === undefined && longer) return true;
     if (call.givenUpAt === undefined) return false;
     // Versions begin anew with a workload that is created anew, so an old one may fit again.
     if (call.version === undefined || call.strayed) return true;

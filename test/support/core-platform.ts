@@ -42,6 +42,9 @@ export interface WriteCall {
   /** Which workload it was sent for, and whether it met another one of that name. */
   workload: string | undefined;
   strayed: boolean;
+  /** The termination grace that its sender knew of, and the one that it met. */
+  knownGraceMs: number | undefined;
+  graceMs: number | undefined;
 }
 
 const UNKNOWN: ReadonlySet<CallFailureKind> = new Set(["server", "timeout", "broken"]);
@@ -199,6 +202,7 @@ export class Platform {
     if (call.version !== undefined && this.settings.refusesVersion) return "invalid";
     if (call.version !== undefined && call.version !== this.document.version) return "conflict";
     call.appliedAt = this.time.now;
+    call.graceMs = this.document.graceMs;
     call.strayed = call.workload !== undefined && call.workload !== this.document.id;
     this.onApplied(call);
     this.put({ ...this.document, suspended: call.suspend }, call);

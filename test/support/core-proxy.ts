@@ -212,6 +212,8 @@ export class ProxyModel {
           appliedAt: undefined,
           workload: this.state.workload?.id,
           strayed: false,
+          knownGraceMs: this.state.workload?.graceMs,
+          graceMs: undefined,
         };
         platform.write(call, (event) => this.deliver(() => event));
         return;

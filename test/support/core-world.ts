@@ -281,10 +281,9 @@ export class World {
     const stamped = trace && ((line: string) => trace(`${time.now} ${line}`));
     const surroundings = { time, luck, platform, target, runtime: this.settings.runtime, trace: stamped };
     const proxy = new ProxyModel(`proxy ${this.proxies.length + 1}`, this.settings.config, surroundings);
-    // Where neither an answer's version nor a read can be relied on, an old copy is taken for a foreign hand; and so is what a replica before did.
-    const { mutesVersion, staleReads } = this.settings.platform;
+    // What a replica before did is foreign to this one; and so may an old copy seem that is newer than what it knows.
     if (this.proxies.length > 0) proxy.laws.foreignSuspends = 1;
-    if (mutesVersion && staleReads > 0) proxy.laws.foreignSuspends = Number.POSITIVE_INFINITY;
+    if (this.settings.platform.staleReads > 0) proxy.laws.foreignSuspends = Number.POSITIVE_INFINITY;
     this.proxies.push(proxy);
   }
 

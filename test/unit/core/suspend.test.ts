@@ -175,6 +175,15 @@ describe("a suspend of unknown outcome", () => {
     expect(bench.take("open")).toEqual([]);
   });
 
+  test("is not forgotten because the platform says for a moment that there is no target", () => {
+    const bench = Bench.suspending().arrive().writeFails("timeout").writeFails("missing");
+    expect(bench.phase).toBe("unknown");
+    bench.pass(500).take();
+    if (!bench.state.read) bench.pass(500);
+    expect(bench.read().take("write", "open")).toEqual(["write un-suspend"]);
+    expect(bench.status({ ready: true }).probed("answered").take("open")).toEqual([]);
+  });
+
   test("is given up where somebody pauses the target, and clients are served if it runs", () => {
     const bench = Bench.suspending().writeFails("timeout").pass(seconds(1)).read({ mode: "paused" });
     expect(bench.phase).toBe("starting");
