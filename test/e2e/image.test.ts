@@ -93,6 +93,12 @@ describe.skipIf(reason !== undefined)("the image", () => {
     });
   });
 
+  it("has the libraries that the native plane asks for", async ({ skip }) => {
+    if (!existsSync(join(image.root, "app/splice.node"))) skip("no native plane was built here");
+    const { stdout } = await inImage("node", "-p", 'Object.keys(require("/app/splice.node")).join()');
+    expect(stdout).toContain("SplicePlane");
+  });
+
   it("says what is in it: on the command line, in its bill of materials, in its list of licences", async () => {
     const { stdout } = await inImage("node", "/app/main.js", "--version", "--verbose");
     const [own, runtime, ...bundled] = stdout.trim().split("\n");
