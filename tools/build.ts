@@ -1,10 +1,11 @@
 /**
- * Builds everything that is compiled: the published package, the SDK subset it is developed against, and the
- * proxy's bundle. `--clean` removes the published package's output first, so that no stale file is packed.
+ * Builds everything that is compiled: the published package, the SDK subset it is developed against, the proxy's
+ * bundle and its native plane. `--clean` removes the published package's output first, so that no stale file is packed.
  */
 import { rm } from "node:fs/promises";
 import { fromRoot } from "./lib/root.ts";
 import { passThrough } from "./lib/run.ts";
+import { buildNative, whyNotNative } from "./native.ts";
 
 const tsc = fromRoot("node_modules", "typescript", "bin", "tsc");
 
@@ -14,6 +15,17 @@ export async function buildAll(): Promise<void> {
   await step("the SDK subset", [tsc, "-p", fromRoot("sdks", "cpln")]);
   await step("the package", [tsc, "-p", fromRoot("tsconfig.build.json")]);
   await step("the proxy", [fromRoot("proxy-image", "build.mjs")]);
+  await buildPlane();
+}
+
+/** Whoever can't build the native plane has all the rest: the proxy runs on its other one. */
+async function buildPlane(): Promise<void> {
+  const whyNot = await whyNotNative();
+  if (whyNot !== undefined && process.env.REQUIRE_REAL_PEERS === "1")
+    throw new Error(`no native plane: ${whyNot}`);
+  if (whyNot === undefined) console.error("build: the native plane");
+  else console.error(`build: no native plane, the proxy moves bytes in JavaScript only: ${whyNot}`);
+  if (whyNot === undefined) await buildNative();
 }
 
 async function step(what: string, args: string[]): Promise<void> {

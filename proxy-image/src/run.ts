@@ -1,10 +1,11 @@
+import { join } from "node:path";
 import { formatProblem, type Problem, parseEnvironment } from "../../src/contract/environment";
 import type { ProxySettings } from "../../src/contract/settings";
 import { version } from "../../src/version";
 import { CplnClient } from "./cpln/client";
 import { healthBody } from "./http/report";
 import { type Log, stdoutLog } from "./log/log";
-import { jsPlane } from "./net/js-plane";
+import { type ChosenPlane, choosePlane } from "./net/planes";
 import { capByDescriptors } from "./runtime/admission";
 import { systemClock } from "./runtime/clock";
 import { descriptorLimit } from "./runtime/descriptors";
@@ -13,6 +14,9 @@ import { ListenError, ProxyServer } from "./runtime/proxy";
 /** As `sysexits.h` has it: something is wrong with the settings, and trying again does not help. */
 export const EXIT_SETTINGS = 78;
 const EXIT_LISTEN = 1;
+
+/** Beside the bundle, which is one file. */
+const ADDON_FILE = join(__dirname, "splice.node");
 
 type Exit = (code: number) => void;
 
@@ -24,6 +28,8 @@ export async function run(env: NodeJS.ProcessEnv, exit: Exit): Promise<void> {
     return;
   }
   const log = stdoutLog();
+  const { plane, whyNotNative } = parsed;
+  if (whyNotNative !== undefined) log.event("plane_fallback", { reason: whyNotNative });
   for (const warning of parsed.warnings) log.event("settings_warning", { warning });
   const settings = withinDescriptors(parsed.settings, log);
   const client = new CplnClient(settings.platform);
@@ -32,11 +38,11 @@ export async function run(env: NodeJS.ProcessEnv, exit: Exit): Promise<void> {
       clock: systemClock,
       random: Math.random,
       log,
-      plane: jsPlane,
+      plane,
       api: (target) => client.target(target),
     });
     onSignals(proxy, log, exit);
-    await openHealth(settings, proxy);
+    await openHealth(settings, proxy, plane.name);
   } catch (error) {
     const port = error instanceof ListenError ? error.port : settings.healthPort;
     log.event("listen_failed", { port, error: error instanceof Error ? error.message : String(error) });
@@ -45,7 +51,7 @@ export async function run(env: NodeJS.ProcessEnv, exit: Exit): Promise<void> {
   }
   log.event("started", {
     version,
-    plane: jsPlane.name,
+    plane: plane.name,
     targets: settings.targets.map(({ gvc, workload }) => `${gvc}/${workload}`),
     ports: settings.targets.flatMap(({ ports }) => ports.map(({ listen, target }) => `${listen}:${target}`)),
     healthPort: settings.healthPort,
@@ -53,18 +59,27 @@ export async function run(env: NodeJS.ProcessEnv, exit: Exit): Promise<void> {
   });
 }
 
+type Parsed = ReturnType<typeof parseEnvironment>;
+type Ready = Extract<Parsed, { ok: true }> & ChosenPlane;
+
 /** The parser's problems, and those that only this build of the proxy can know. */
-function readSettings(env: NodeJS.ProcessEnv): ReturnType<typeof parseEnvironment> {
+function readSettings(env: NodeJS.ProcessEnv): Ready | Extract<Parsed, { ok: false }> {
   const parsed = parseEnvironment(env);
-  if (env.DATA_PLANE?.trim() !== "native") return parsed;
-  const problem: Problem = {
-    kind: "invalid",
-    variable: "DATA_PLANE",
-    path: [],
-    reason: "asks for the native plane, which this image does not hold: use auto or js",
-    got: "native",
-  };
-  return { ok: false, problems: [...(parsed.ok ? [] : parsed.problems), problem] };
+  if (!parsed.ok) return parsed;
+  const { dataPlane, stallLimitMs, halfCloseLingerMs } = parsed.settings;
+  try {
+    const limits = { stallMs: stallLimitMs, halfCloseMs: halfCloseLingerMs };
+    return { ...parsed, ...choosePlane(dataPlane, ADDON_FILE, limits) };
+  } catch (error) {
+    const problem: Problem = {
+      kind: "invalid",
+      variable: "DATA_PLANE",
+      path: [],
+      reason: `asks for the native plane, which can't be loaded (${error instanceof Error ? error.message : error}): use auto or js`,
+      got: dataPlane,
+    };
+    return { ok: false, problems: [problem] };
+  }
 }
 
 function withinDescriptors(settings: ProxySettings, log: Log): ProxySettings {
@@ -76,12 +91,12 @@ function withinDescriptors(settings: ProxySettings, log: Log): ProxySettings {
 }
 
 /** HTTP is loaded once the ports are listened on: clients are held meanwhile. */
-async function openHealth(settings: ProxySettings, proxy: ProxyServer): Promise<void> {
+async function openHealth(settings: ProxySettings, proxy: ProxyServer, plane: string): Promise<void> {
   const { openHealthServer } = await import("./http/server.js");
   await openHealthServer({
     host: settings.listenHost,
     port: settings.healthPort,
-    health: () => healthBody(proxy.report(), { version, plane: jsPlane.name }, Date.now()),
+    health: () => healthBody(proxy.report(), { version, plane }, Date.now()),
     ready: () => proxy.ready,
     drain: () => proxy.drain.withdraw(),
   });

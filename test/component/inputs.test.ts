@@ -36,6 +36,8 @@ const plain: ScaleToZeroTcpArgs = {
   maxHeldTotal: 30,
   maxConnectionsTotal: 40,
   dataPlane: "js",
+  halfCloseLinger: "20m",
+  stallLimit: "15m",
   terminationGracePeriodSeconds: 300,
   drainTimeout: "200s",
   image: "registry.example.invalid/proxy:1",

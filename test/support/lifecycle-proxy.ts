@@ -2,13 +2,13 @@ import type { TargetApi } from "../../proxy-image/src/cpln/api.ts";
 import { CplnClient } from "../../proxy-image/src/cpln/client.ts";
 import { healthBody } from "../../proxy-image/src/http/report.ts";
 import { Log } from "../../proxy-image/src/log/log.ts";
-import { jsPlane } from "../../proxy-image/src/net/js-plane.ts";
 import { Listener } from "../../proxy-image/src/net/listener.ts";
 import type { Clock } from "../../proxy-image/src/runtime/clock.ts";
 import { ProxyServer } from "../../proxy-image/src/runtime/proxy.ts";
 import type { SimulatorClock } from "../../simulator/src/time/clock.ts";
 import type { ProxySettings, TargetSettings } from "../../src/contract/settings.ts";
 import { connectPeer, type Peer } from "./client.ts";
+import { plane } from "./planes.ts";
 import { proxySettings, targetSettings } from "./proxy.ts";
 
 export interface SceneProxyOptions {
@@ -98,7 +98,7 @@ export class SceneProxy {
       clock,
       random: () => 0.5,
       log: new Log((line) => lines.push(JSON.parse(line)), clock.wall),
-      plane: jsPlane,
+      plane,
       api: (one) => counted(client.target(one), underWay),
       listen: (listen) => Listener.open({ ...listen, port: 0 }),
     });
@@ -116,7 +116,7 @@ export class SceneProxy {
 
   /** What `/healthz` answers now. */
   get health(): Health {
-    const identity = { version: "0", plane: "js" };
+    const identity = { version: "0", plane: plane.name };
     return healthBody(this.server.report(), identity, this.#clock.now()) as Health;
   }
 

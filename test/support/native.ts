@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createRequire } from "node:module";
 import { type AddressInfo, createServer, type Server, Socket } from "node:net";
 import { describe } from "vitest";
-import { jsPlane } from "../../proxy-image/src/net/js-plane.ts";
+import { JsPlane } from "../../proxy-image/src/net/js-plane.ts";
 import { type NativeOptions, NativePlane } from "../../proxy-image/src/net/native-plane.ts";
-import type { Splice, SpliceEnd } from "../../proxy-image/src/net/plane.ts";
+import type { Plane, Splice, SpliceEnd } from "../../proxy-image/src/net/plane.ts";
 import { addonFile, buildNative, whyNotNative } from "../../tools/native.ts";
 import { Peer } from "./client.ts";
 
@@ -18,7 +18,8 @@ export function describeNative(name: string, tests: () => void): void {
   else describe.skip(`${name} (${whyNot})`, tests);
 }
 
-export const openNativePlane = (options: NativeOptions = {}) => new NativePlane(addonFile, jsPlane, options);
+export const openNativePlane = (options: NativeOptions = {}) =>
+  new NativePlane(addonFile, new JsPlane({ stallMs: 3_600_000, halfCloseMs: 3_600_000 }), options);
 
 /** The addon as it is, without the proxy's adapter. */
 export const loadAddon = () => createRequire(addonFile)(addonFile);
@@ -107,10 +108,7 @@ export class Switchboard {
 }
 
 /** A spliced session, and its end. */
-export function spliced(
-  plane: NativePlane,
-  { client, target }: Legs,
-): { splice: Splice; end: Promise<SpliceEnd> } {
+export function spliced(plane: Plane, { client, target }: Legs): { splice: Splice; end: Promise<SpliceEnd> } {
   let splice: Splice | undefined;
   const end = new Promise<SpliceEnd>((resolve) => {
     splice = plane.splice({ socket: client, pending: [] }, { socket: target, pending: [] }, resolve);

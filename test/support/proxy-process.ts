@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { testedPlane } from "./planes.ts";
 
 const fromRoot = (...path: string[]) => join(fileURLToPath(new URL("../..", import.meta.url)), ...path);
 
@@ -30,10 +31,11 @@ export class ProxyProcess {
   #wake: (() => void)[] = [];
 
   constructor(
-    env: Record<string, string>,
-    { args = [], descriptors }: { args?: string[]; descriptors?: number } = {},
+    variables: Record<string, string>,
+    { args = [], descriptors, file = bundle }: { args?: string[]; descriptors?: number; file?: string } = {},
   ) {
-    const command = [process.execPath, bundle, ...args];
+    const env = { DATA_PLANE: testedPlane, ...variables };
+    const command = [process.execPath, file, ...args];
     // Node raises its soft limit to the hard one: both must be low.
     const limited = ["-c", `ulimit -n ${descriptors}; exec "$@"`, "sh", ...command];
     this.child =

@@ -1,12 +1,12 @@
 import type { DeploymentSnapshot, WorkloadSnapshot } from "../../proxy-image/src/core/types.ts";
 import type { Answer, TargetApi } from "../../proxy-image/src/cpln/api.ts";
 import { Log } from "../../proxy-image/src/log/log.ts";
-import { jsPlane } from "../../proxy-image/src/net/js-plane.ts";
 import { Listener } from "../../proxy-image/src/net/listener.ts";
 import { type Clock, systemClock } from "../../proxy-image/src/runtime/clock.ts";
 import { ProxyServer } from "../../proxy-image/src/runtime/proxy.ts";
 import type { PortMapping, ProxySettings, TargetSettings } from "../../src/contract/settings.ts";
 import { connectPeer, type Peer } from "./client.ts";
+import { plane } from "./planes.ts";
 
 /** The name of the first port in settings made here; really a free one is listened on. */
 export const LISTEN = 2022;
@@ -49,6 +49,8 @@ export function proxySettings(
     drainTimeoutMs: 75_000,
     ownGraceMs: undefined,
     dataPlane: "auto",
+    halfCloseLingerMs: 3_600_000,
+    stallLimitMs: 3_600_000,
     maxHeldTotal: 2000,
     maxConnectionsTotal: 8000,
     platform: {
@@ -123,7 +125,7 @@ export async function startProxy({
     clock,
     random: () => 0.5,
     log: new Log((line) => lines.push(JSON.parse(line)), Date.now),
-    plane: jsPlane,
+    plane,
     api: () => api,
     listen: (options) => Listener.open({ ...options, port: 0 }),
   });

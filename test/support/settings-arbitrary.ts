@@ -132,6 +132,8 @@ export const settingsArbitrary: fc.Arbitrary<Omit<ProxySettings, "platform">> = 
       drainTimeoutMs: fc.oneof(fc.constant(75_000), fc.integer({ min: 1, max: 3_600_000 })),
       ownGraceMs: fc.option(fc.integer({ min: 1, max: 3_600_000 }), { nil: undefined }),
       dataPlane: fc.constantFrom("auto" as const, "native" as const, "js" as const),
+      halfCloseLingerMs: fc.integer({ min: 1_000, max: 604_800_000 }),
+      stallLimitMs: fc.integer({ min: 1_000, max: 604_800_000 }),
       maxHeldTotal: fc.oneof(fc.constant(2000), fc.integer({ min: 1, max: 60_000 })),
       maxConnectionsTotal: fc.oneof(fc.constant(8000), fc.integer({ min: 1, max: 60_000 })),
     });

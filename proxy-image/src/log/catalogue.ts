@@ -25,6 +25,12 @@ export const LOG_EVENTS = {
     fields: ["warning"],
     meaning: "A setting works, but perhaps not as meant.",
   },
+  plane_fallback: {
+    level: "info",
+    fields: ["reason"],
+    meaning:
+      "The native data plane is not there or can't be loaded: bytes are moved in JavaScript, at several times the CPU.",
+  },
   descriptor_limit: {
     level: "warn",
     fields: ["limit", "maxConnectionsTotal"],
@@ -74,7 +80,11 @@ export const LOG_EVENTS = {
       "bytesUp",
       "bytesDown",
     ],
-    meaning: "A client's connection ended otherwise than in order.",
+    meaning:
+      "A client's connection ended otherwise than in order: one side reset it (`client_reset`, `target_reset`), no " +
+      "longer answered (`_lost`) or took nothing (`_stalled`); one had ended and nothing moved since (`half_closed`); " +
+      "the proxy ended it (`cut`) or could not go on with it (`broken`); or the hold ended without a session " +
+      "(`hold_expired`, `target_failed`).",
   },
   connection_refused: {
     level: "warn",

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { EarlyBudget } from "./early-budget";
+import type { Plane } from "./plane";
 import { drainBuffered } from "./sockets";
 
 /** Why a held client is gone. */
@@ -10,6 +11,7 @@ export type HeldEnd =
 export interface HeldOptions {
   earlyBytes: number;
   budget: EarlyBudget;
+  plane: Pick<Plane, "watch">;
   onEnd: (end: HeldEnd) => void;
   /** Bytes came, or an end after bytes, or no more will be read. */
   onBytes?: () => void;
@@ -17,7 +19,8 @@ export interface HeldOptions {
 
 /**
  * A client's socket while nothing answers it. Reading is the only way to learn that the client is gone, so early bytes
- * are read and kept, in order, up to a bound; past it the socket is left unread and TCP holds the client back.
+ * are read and kept, in order, up to a bound; past it the socket is left unread and TCP holds the client back. A plane
+ * that can watch it tells of its end then.
  */
 export class HeldSocket {
   private phase: "watching" | "full" | "over" = "watching";
@@ -25,6 +28,7 @@ export class HeldSocket {
   private kept = 0;
   /** What this socket counts in the budget: bytes kept here, and those left in the stream. */
   private counted = 0;
+  private unwatch = () => {};
   private readonly socket: Socket;
   private readonly options: HeldOptions;
 
@@ -34,8 +38,8 @@ export class HeldSocket {
     socket.on("error", this.onGone);
     socket.on("close", this.onGone);
     socket.on("end", this.onFin);
-    // Nothing may be kept: then nothing is read, and a client that leaves is not noticed.
-    if (options.earlyBytes === 0 || options.budget.exhausted) this.phase = "full";
+    // Nothing may be kept: then nothing is read.
+    if (options.earlyBytes === 0 || options.budget.exhausted) this.fill();
     else socket.on("readable", this.onReadable);
   }
 
@@ -64,11 +68,13 @@ export class HeldSocket {
   stop(): void {
     if (this.phase === "over") return;
     this.phase = "over";
+    this.unwatch();
     this.options.budget.give(this.counted);
     this.socket.off("error", this.onGone);
     this.socket.off("close", this.onGone);
     this.socket.off("end", this.onFin);
     this.socket.off("readable", this.onReadable);
+    this.socket.off("readable", this.onLook);
   }
 
   private readonly onReadable = () => {
@@ -77,7 +83,7 @@ export class HeldSocket {
     this.count(waiting);
     if (waiting > 0 && (this.kept + waiting > this.options.earlyBytes || this.options.budget.exhausted)) {
       // Left in the stream, which reads no further: that is the back-pressure.
-      this.phase = "full";
+      this.fill();
       this.options.onBytes?.();
       return;
     }
@@ -86,6 +92,25 @@ export class HeldSocket {
     this.early.push(chunk);
     this.kept += chunk.length;
     this.options.onBytes?.();
+  };
+
+  private fill(): void {
+    this.phase = "full";
+    this.unwatch = this.options.plane.watch?.(this.socket, this.onHangUp) ?? this.unwatch;
+  }
+
+  /** Whoever has ended in order after bytes still waits for the answer to them. */
+  private readonly onHangUp = (gone: boolean) => {
+    if (this.phase !== "full") return;
+    if (gone) this.end("client_reset");
+    // Nothing of it was ever read: one look tells whether there is anything but the end.
+    else if (this.kept === 0 && this.socket.readableLength === 0) this.socket.on("readable", this.onLook);
+  };
+
+  private readonly onLook = () => {
+    this.socket.off("readable", this.onLook);
+    this.count(this.socket.readableLength);
+    if (this.socket.readableLength === 0) this.socket.read();
   };
 
   private count(bytes: number): void {

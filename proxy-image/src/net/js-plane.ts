@@ -1,17 +1,46 @@
 import type { Socket } from "node:net";
-import type { Leg, Plane, Splice, SpliceEnd, SpliceEndReason } from "./plane";
+import type { Leg, Plane, SessionLimits, Splice, SpliceEnd, SpliceEndReason } from "./plane";
 import { abort } from "./sockets";
 
 type Side = "client" | "target";
 
-/** The plane that runs everywhere: Node's own streams. */
-export const jsPlane: Plane = {
-  name: "js",
-  splice: (client, target, onEnd) => new JsSplice(client, target, onEnd),
-};
+const LONGEST_TICK_MS = 30_000;
+
+/**
+ * The plane that runs everywhere: Node's own streams. What the kernel has taken counts as delivered, since Node does
+ * not tell what the peer has confirmed.
+ */
+export class JsPlane implements Plane {
+  readonly name = "js";
+  private readonly limits: SessionLimits;
+  private readonly sessions = new Set<JsSplice>();
+  private ticker: NodeJS.Timeout | undefined;
+
+  constructor(limits: SessionLimits) {
+    this.limits = limits;
+  }
+
+  splice(client: Leg, target: Leg, onEnd: (end: SpliceEnd) => void): Splice {
+    const session: JsSplice = new JsSplice(client, target, (end) => {
+      this.sessions.delete(session);
+      if (this.sessions.size === 0) this.ticker = void clearInterval(this.ticker);
+      onEnd(end);
+    });
+    this.sessions.add(session);
+    const { stallMs, halfCloseMs } = this.limits;
+    this.ticker ??= setInterval(this.tick, Math.min(stallMs / 4, halfCloseMs / 4, LONGEST_TICK_MS));
+    return session;
+  }
+
+  private readonly tick = () => {
+    const now = performance.now();
+    for (const session of this.sessions) session.look(now, this.limits);
+  };
+}
 
 class JsSplice implements Splice {
   private reason: SpliceEndReason | undefined;
+  private halfSince: number | undefined;
   private open = 2;
   private readonly up: Pump;
   private readonly down: Pump;
@@ -29,6 +58,15 @@ class JsSplice implements Splice {
 
   cut(): void {
     this.fail("cut");
+  }
+
+  /** Ends the session where it has been still for too long. */
+  look(now: number, { stallMs, halfCloseMs }: SessionLimits): void {
+    const moved = [this.up.look(now), this.down.look(now)].includes(true);
+    if (this.up.stuckFor(now) >= stallMs) this.fail("target_stalled");
+    else if (this.down.stuckFor(now) >= stallMs) this.fail("client_stalled");
+    if (moved || !(this.sides.client.readableEnded || this.sides.target.readableEnded)) this.halfSince = now;
+    else if (now - (this.halfSince ?? now) >= halfCloseMs) this.fail("half_closed");
   }
 
   private watch(side: Side): void {
@@ -58,6 +96,8 @@ class JsSplice implements Splice {
 /** One direction. */
 class Pump {
   bytes = 0;
+  private delivered = 0;
+  private stuckSince: number | undefined;
   private readonly leg: Leg;
   private readonly to: Socket;
 
@@ -74,6 +114,20 @@ class Pump {
     from.on("end", () => to.end());
     to.on("drain", () => from.resume());
     if (to.writableLength === 0) from.resume();
+  }
+
+  /** Whether anything was delivered since the last look. */
+  look(now: number): boolean {
+    const waiting = this.to.writableLength;
+    const moved = this.bytes - waiting !== this.delivered;
+    this.delivered = this.bytes - waiting;
+    if (waiting === 0) this.stuckSince = undefined;
+    else if (moved || this.stuckSince === undefined) this.stuckSince = now;
+    return moved;
+  }
+
+  stuckFor(now: number): number {
+    return now - (this.stuckSince ?? now);
   }
 
   private readonly onData = (chunk: Buffer) => {

@@ -52,18 +52,18 @@ export interface NativeStats {
   splices: boolean;
 }
 
-/** By the addon's numbers. A stalled end is one that no longer answers; what has no word of its own was cut. */
+/** By the addon's numbers. */
 const REASONS: readonly SpliceEndReason[] = [
   "closed",
   "client_reset",
   "target_reset",
   "client_lost",
   "target_lost",
-  "client_lost",
-  "target_lost",
+  "client_stalled",
+  "target_stalled",
+  "half_closed",
   "cut",
-  "cut",
-  "cut",
+  "broken",
 ];
 
 /** A dead peer is noticed within a minute and a half. */
@@ -106,14 +106,11 @@ export class NativePlane implements Plane {
     return { cut: () => this.plane.end(id, true) };
   }
 
-  /**
-   * Watches a client that is held, without reading it: `onHangUp(false)` once it has ended its side in order, bytes
-   * unread before that or not, and `onHangUp(true)` once it is gone. The result stops the watch.
-   */
   watch(socket: Socket, onHangUp: (gone: boolean) => void): () => void {
     const fd = descriptorOf(socket);
     if (fd === undefined) return () => {};
-    const watch = this.plane.watch(fd);
+    const watch = this.tryWatch(fd);
+    if (watch === undefined) return () => {};
     this.watches.set(watch, onHangUp);
     return () => {
       if (this.watches.delete(watch)) this.plane.unwatch(watch);
@@ -127,6 +124,15 @@ export class NativePlane implements Plane {
   /** Cuts what is left. */
   stop(): void {
     this.plane.stop();
+  }
+
+  private tryWatch(fd: number): number | undefined {
+    try {
+      return this.plane.watch(fd);
+    } catch {
+      // The client is as unseen as it would be without the plane.
+      return undefined;
+    }
   }
 
   private take(client: Leg, target: Leg): number | undefined {

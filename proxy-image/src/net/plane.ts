@@ -15,6 +15,13 @@ export type SpliceEndReason =
   /** One side no longer answers keepalives. */
   | "client_lost"
   | "target_lost"
+  /** One side has taken nothing of what waits for it, for as long as `STALL_LIMIT`. */
+  | "client_stalled"
+  | "target_stalled"
+  /** One side had ended, and nothing has moved since for as long as `HALF_CLOSE_LINGER`. */
+  | "half_closed"
+  /** The system did not let the plane go on with it. */
+  | "broken"
   /** Ended by the proxy itself. */
   | "cut";
 
@@ -37,4 +44,18 @@ export interface Plane {
   readonly name: "js" | "native";
   /** `onEnd` is called once, when both sockets are closed; never before `splice` has returned. */
   splice(client: Leg, target: Leg, onEnd: (end: SpliceEnd) => void): Splice;
+  /**
+   * Watches a client that is held, without reading it: `onHangUp(false)` once it has ended its side in order, bytes
+   * unread before that or not, and `onHangUp(true)` once it is gone. The result stops the watch. Absent where it can't
+   * be done.
+   */
+  watch?(socket: Socket, onHangUp: (gone: boolean) => void): () => void;
+}
+
+/** When a session that is not over is ended all the same. */
+export interface SessionLimits {
+  /** How long an end may take nothing of what waits for it. */
+  stallMs: number;
+  /** How long a session may stay half-closed while nothing moves. */
+  halfCloseMs: number;
 }

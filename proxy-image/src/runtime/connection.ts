@@ -76,6 +76,7 @@ export class Connection {
     this.held = new HeldSocket(options.socket, {
       earlyBytes: settings.earlyBytes,
       budget: options.budget,
+      plane: options.plane,
       onBytes: () => this.onBytes(),
       onEnd: (end) => {
         // An orderly end is answered in order; after a reset there is nobody to answer.

@@ -108,12 +108,12 @@ describeNative("the native plane", () => {
     const stalled = await board.legs({ read: false });
     const flooded = spliced(plane, stalled);
     stalled.atClient.write(Buffer.alloc(80 << 20));
-    expect((await flooded.end).reason).toBe("target_lost");
+    expect((await flooded.end).reason).toBe("target_stalled");
 
     const half = await board.legs();
     const lingering = spliced(plane, half);
     half.atClient.end();
-    expect((await lingering.end).reason).toBe("cut");
+    expect((await lingering.end).reason).toBe("half_closed");
     expect(await half.atTarget.ended).toBe("end");
   });
 

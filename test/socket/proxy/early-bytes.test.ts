@@ -6,6 +6,7 @@ import { type HeldEnd, HeldSocket } from "../../../proxy-image/src/net/held.ts";
 import { Listener } from "../../../proxy-image/src/net/listener.ts";
 import { connectPeer, type Peer } from "../../support/client.ts";
 import { eventually, settled } from "../../support/eventually.ts";
+import { plane } from "../../support/planes.ts";
 
 const CHUNK = 64 * 1024;
 
@@ -40,7 +41,7 @@ async function hold(budget: EarlyBudget, earlyBytes = 16_384) {
     peer,
     socket,
     ends,
-    held: new HeldSocket(socket, { earlyBytes, budget, onEnd: (end) => ends.push(end) }),
+    held: new HeldSocket(socket, { earlyBytes, budget, plane, onEnd: (end) => ends.push(end) }),
   };
 }
 
@@ -91,5 +92,34 @@ describe("early bytes", () => {
     expect(socket.bytesRead).toBe(0);
     expect(Buffer.concat(held.release()).toString()).toBe("");
     expect(ends).toEqual([]);
+  });
+});
+
+describe.runIf(plane.watch)("a held client that is left unread", () => {
+  it("is seen to be gone, and waits on where it has only ended its side", async () => {
+    const { peer, ends } = await hold(new EarlyBudget(1_000_000));
+    peer.write(Buffer.alloc(10 * CHUNK));
+    peer.end();
+    await settled(200);
+    expect(ends).toEqual([]);
+    peer.reset();
+    await eventually(() => ends.length === 1);
+    expect(ends).toEqual(["client_reset"]);
+  });
+
+  it("is seen to leave although nothing of it may be kept", async () => {
+    const { peer, ends } = await hold(new EarlyBudget(1_000_000), 0);
+    peer.end();
+    await eventually(() => ends.length === 1);
+    expect(ends).toEqual(["client_left"]);
+  });
+
+  it("waits on with a request that may not be kept", async () => {
+    const { peer, socket, ends, held } = await hold(new EarlyBudget(1_000_000), 0);
+    peer.end("request");
+    await eventually(() => socket.readableLength > 0);
+    await settled(100);
+    expect(ends).toEqual([]);
+    expect(Buffer.concat(held.release()).toString()).toBe("request");
   });
 });

@@ -1,6 +1,10 @@
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connectPeer, type Peer } from "../../support/client.ts";
-import { ensureBundle, ProxyProcess } from "../../support/proxy-process.ts";
+import { plane } from "../../support/planes.ts";
+import { bundle, ensureBundle, ProxyProcess } from "../../support/proxy-process.ts";
 import { json, StubApi, workloadDocument } from "../../support/stub-api.ts";
 import { deadPort, echoing, TestTarget } from "../../support/target.ts";
 
@@ -53,14 +57,39 @@ async function session(): Promise<Peer> {
 
 describe("the process", () => {
   it("says everything that is wrong with its settings, and exits with 78", async () => {
-    proxy = new ProxyProcess(settings({ IDLE_HOLD: "soon", PORT_MAPPINGS: "0", DATA_PLANE: "native" }));
+    proxy = new ProxyProcess(settings({ IDLE_HOLD: "soon", PORT_MAPPINGS: "0", DATA_PLANE: "fast" }));
     expect(await proxy.ended).toBe(78);
     const lines = proxy.stderr.trim().split("\n");
     expect(lines).toHaveLength(3);
     expect(lines).toContainEqual(expect.stringMatching(/^IDLE_HOLD: .+ \(got "soon"\)$/));
     expect(lines).toContainEqual(expect.stringMatching(/^PORT_MAPPINGS.*: .+ \(got "0"\)$/));
-    expect(lines).toContainEqual(expect.stringMatching(/^DATA_PLANE: .+ \(got "native"\)$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^DATA_PLANE: .+ \(got "fast"\)$/));
     expect(proxy.lines).toEqual([]);
+  });
+
+  it("runs on the other plane where the native one is not there, unless that is asked for by name", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "proxy-"));
+    const file = join(folder, "main.js");
+    await copyFile(bundle, file);
+    try {
+      proxy = new ProxyProcess(settings({ DATA_PLANE: "native" }), { file });
+      expect(await proxy.ended).toBe(78);
+      expect(proxy.stderr).toMatch(/^DATA_PLANE: asks for the native plane.+ \(got "native"\)\n$/);
+      await writeFile(join(folder, "splice.node"), "no library");
+      proxy = new ProxyProcess(settings({ DATA_PLANE: "auto" }), { file });
+      expect(await proxy.logged("started")).toMatchObject({ plane: "js" });
+      expect(await proxy.logged("plane_fallback")).toHaveProperty("reason");
+      await session();
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it("says in the log and in /healthz which plane it runs on", async () => {
+    const running = await start();
+    expect(await running.logged("started")).toMatchObject({ plane: plane.name });
+    const health = await (await fetch(`http://127.0.0.1:${ports.health}/healthz`)).json();
+    expect(health).toMatchObject({ plane: plane.name });
   });
 
   it("tells its version, and refuses commands it does not know", async () => {

@@ -50,6 +50,8 @@ describe("the founding variables", () => {
       drainTimeoutMs: 75_000,
       ownGraceMs: undefined,
       dataPlane: "auto",
+      halfCloseLingerMs: 3_600_000,
+      stallLimitMs: 3_600_000,
       maxHeldTotal: 2000,
       maxConnectionsTotal: 8000,
       platform: {

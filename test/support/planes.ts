@@ -1,0 +1,13 @@
+import { choosePlane } from "../../proxy-image/src/net/planes.ts";
+import { addonFile } from "../../tools/native.ts";
+
+/**
+ * Which plane the proxies of a test run on: the project `socket` takes the native one where it is built, and
+ * `socket-js` runs the same tests on the other.
+ */
+export const testedPlane = process.env.TEST_PLANE === "js" ? "js" : "auto";
+
+const HOUR_MS = 3_600_000;
+
+/** One for all proxies of a test file, as each native plane is a thread. */
+export const { plane } = choosePlane(testedPlane, addonFile, { stallMs: HOUR_MS, halfCloseMs: HOUR_MS });
