@@ -17,6 +17,7 @@ export const aiosmtpd: RealServer = {
     ],
     cwd: scratch,
   }),
+  connections: 1,
   work: async ({ host, ports: [port], scratch }, run) => {
     const mail = join(scratch, "mail");
     await writeFile(mail, "Subject: who\r\n\r\ncurl\r\n");

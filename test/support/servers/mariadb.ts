@@ -30,6 +30,7 @@ export const mariadb: RealServer = {
       cwd: folder,
     };
   },
+  connections: 2,
   work: async ({ host, ports: [port] }, run) => {
     const to = ["--no-defaults", `--host=${host}`, `--port=${port}`, "--protocol=tcp", "-N", "-e"];
     await run("mariadb", [

@@ -25,6 +25,7 @@ export const memcached: RealServer = {
     ],
     cwd: scratch,
   }),
+  connections: 2,
   work: async ({ host, ports: [port], scratch }, run) => {
     const servers = `--servers=${host}:${port}`;
     const file = join(scratch, "who");

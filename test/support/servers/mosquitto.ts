@@ -15,6 +15,7 @@ export const mosquitto: RealServer = {
     await writeFile(config, `listener 1883 ${address}\nallow_anonymous true\npersistence false\n${user}`);
     return { command: [find("mosquitto") ?? "mosquitto", "-c", config], cwd: scratch };
   },
+  connections: 2,
   work: async ({ host, ports: [port] }, run) => {
     const to = ["-h", host, "-p", String(port), "-t", "who"];
     await run("mosquitto_pub", [...to, "-r", "-q", "1", "-m", "mosquitto_pub"]);

@@ -35,6 +35,7 @@ export const nginx: RealServer = {
     );
     return { command: [find("nginx") ?? "nginx", "-e", "stderr", "-p", scratch, "-c", config], cwd: scratch };
   },
+  connections: 2,
   work: async ({ host, ports: [http, https] }, run) => {
     expectText(await run("curl", ["-sS", "--max-time", "20", `http://${host}:${http}/who`]), "nginx");
     const tls = ["-sSk", "--max-time", "20", "--connect-to", `::${host}:${https}`];

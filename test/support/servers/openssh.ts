@@ -32,6 +32,7 @@ export const openssh: RealServer & { image: () => ReturnType<typeof sshImage> } 
     await run("puttygen", [key, "-o", `${key}.ppk`, "-O", "private"]);
     return { PUBLIC_KEY: (await readFile(`${key}.pub`, "utf8")).trim() };
   },
+  connections: 3,
   work: async ({ host, ports: [port], scratch }, run) => {
     const [key, hosts] = [join(scratch, "id"), join(scratch, "known_hosts")];
     const options = [...quiet, `UserKnownHostsFile=${hosts}`].flatMap((option) => ["-o", option]);

@@ -49,6 +49,7 @@ export const postgres: RealServer = {
       cwd: data,
     };
   },
+  connections: 2,
   work: async ({ host, ports: [port] }, run) => {
     const to = ["-h", host, "-p", String(port), "-U", "postgres", "-d", "postgres", "-tA", "-c"];
     const table =

@@ -40,6 +40,7 @@ export const redis: RealServer = {
       cwd: scratch,
     };
   },
+  connections: 2,
   work: async ({ host, ports: [port] }, run) => {
     const to = ["-h", host, "-p", String(port)];
     expectText(await run("redis-cli", [...to, "set", "who", "redis-cli"]), "OK");

@@ -29,6 +29,8 @@ export interface RealServer {
   ports: { target: number; readiness: unknown; wakeOn?: string }[];
   env?: (scratch: string) => Promise<Record<string, string>>;
   spec: (context: ContainerContext) => ProcessSpec | Promise<ProcessSpec>;
+  /** What `work` makes of them. */
+  connections: number;
   /** Throws unless all of it worked. Asked twice: cold and warm. */
   work: (at: At, run: Run) => Promise<void>;
 }

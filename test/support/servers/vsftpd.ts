@@ -34,6 +34,7 @@ export const vsftpd: RealServer = {
     await writeFile(config, lines.join(""));
     return { command: [find("vsftpd") ?? "vsftpd", config], cwd: scratch };
   },
+  connections: 2,
   work: async ({ host, ports: [port] }, run) => {
     const url = `ftp://${host}:${port}/who`;
     expectText(await run("curl", ["-sS", "--max-time", "25", "--disable-epsv", url]), "vsftpd");
