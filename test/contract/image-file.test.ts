@@ -1,9 +1,9 @@
 /** What the Dockerfile says agrees with the component, the simulator and the packages; no image is built here. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { proxyEntry } from "../../simulator/src/images/proxy.ts";
+import { proxyEntry, proxyImage } from "../../simulator/src/images/proxy.ts";
 import { defaultImage, version } from "../../src/index.ts";
-import { lifecycle } from "../../src/workload.ts";
+import { imageOf, lifecycle } from "../../src/workload.ts";
 import { type Crate, cratesFile, linkedCrates, lockedChecksums } from "../../tools/image/crates.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
@@ -54,6 +54,14 @@ it("has no version of its own: the label and the tag come from the package's", (
   const release = read(".github/workflows/release.yml");
   for (const name of ["VERSION", "REVISION", "SOURCE"]) expect(release).toContain(`${name}=\${{ `);
   expect(release).toContain(`IMAGE: ${defaultImage.split(":")[0]}\n`);
+});
+
+it("can be pinned by digest, beside its tag or instead of it", () => {
+  const digest = `sha256:${"0".repeat(64)}`;
+  for (const pinned of [`${defaultImage}@${digest}`, `${defaultImage.split(":")[0]}@${digest}`]) {
+    expect(imageOf({ image: pinned })).toBe(pinned);
+    expect(proxyImage().matches(pinned)).toBe(true);
+  }
 });
 
 it("the native plane's crates have the version of the package", () => {
