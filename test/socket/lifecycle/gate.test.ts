@@ -173,6 +173,23 @@ describe("a suspend whose outcome is not known", () => {
     expect(await scene.greeting(next)).toBe("G02 2022");
   });
 
+  it("may land yet while the un-suspend is put off: nobody is let through before that one was accepted", async () => {
+    const late = scene.simulator.faults.applyLate(SUSPEND);
+    scene.simulator.faults.rateLimit(WAKE, { retryAfterSeconds: 12, times: 1 });
+    await scene.during(late.reached);
+    const client = await proxy.connect();
+    // Reads say that it is not suspended, and the target answers; but the suspend is still under way.
+    await scene.pass(10_000);
+    expect(proxy.health).toMatchObject({ held: 1, spliced: 0 });
+    expect(await scene.greeting(client)).toBe("G01 2022");
+    expect(scene.accepted).toEqual(["wake", "wake"]);
+    late.apply();
+    await scene.pass(60_000, 500);
+    expect(scene.suspended).toBe(false);
+    client.write("x");
+    expect(await scene.during(client.text(1))).toBe("x");
+  });
+
   it("with nobody there, is repeated until it is seen to have landed", async () => {
     scene.simulator.faults.reset(SUSPEND, { times: 1 });
     await scene.until(() => proxy.phase === "suspended");
