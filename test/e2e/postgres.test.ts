@@ -9,7 +9,7 @@ import { type EngineSession, localPlugins, openEngineSession } from "../../tools
 import { fromRoot } from "../../tools/lib/root.ts";
 import { connectPeer } from "../support/client.ts";
 import { postgres } from "../support/servers/postgres.ts";
-import { imageOf, missing, required, run } from "../support/servers/server.ts";
+import { imageOf, missing, removeFolders, required, run } from "../support/servers/server.ts";
 
 const org = "acme";
 const gvc = "postgres-on-demand";
@@ -53,6 +53,7 @@ describe.skipIf(missing(postgres).length > 0 && !required)("the postgres example
 
   afterAll(async () => {
     await simulator?.dispose();
+    await removeFolders();
     await session?.dispose();
   });
 

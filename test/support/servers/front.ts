@@ -7,7 +7,7 @@ import type { JsonObject, ResourceKey } from "../../../simulator/src/model.ts";
 import { ProxyProcess } from "../proxy-process.ts";
 import { deadPort } from "../target.ts";
 import { realImages } from "./index.ts";
-import { type RealServer, run } from "./server.ts";
+import { type RealServer, removeFolders, run } from "./server.ts";
 
 const org = "acme";
 const gvc = "shop";
@@ -112,6 +112,7 @@ export class Front {
   async close(): Promise<void> {
     await this.proxy.stop();
     await this.simulator.dispose();
+    await removeFolders();
     await rm(this.#folder, { recursive: true, force: true });
   }
 }

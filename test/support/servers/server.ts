@@ -1,7 +1,7 @@
 /** What every real server of the catalogue is: a program of a Debian package, and a client that does real work. */
 import { execFile, spawnSync } from "node:child_process";
-import { existsSync, rmSync } from "node:fs";
-import { chown, cp, mkdtemp, readdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chown, cp, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -84,14 +84,23 @@ export async function give(user: string, folder: string): Promise<void> {
 /** A short path: names of sockets must not be longer than a hundred bytes or so. */
 export async function shortFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "s0-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  folders.add(folder);
   return folder;
+}
+
+const folders = new Set<string>();
+
+/** Once no server runs any more. */
+export async function removeFolders(): Promise<void> {
+  for (const folder of folders) await rm(folder, { recursive: true, force: true });
+  folders.clear();
 }
 
 /** Data that a server takes long to make: made once, copied for every replica. */
 export function template(make: (folder: string) => Promise<void>): (to: string) => Promise<void> {
   let made: Promise<string> | undefined;
   return async (to) => {
+    if (made && !folders.has(await made)) made = undefined;
     made ??= shortFolder().then(async (folder) => {
       await make(join(folder, "data"));
       return folder;
