@@ -27,6 +27,7 @@ export interface ResolvedArgs {
 const JUDGED_WITH: Record<string, string[]> = {
   expose: ["allow", "ipset", "ports", "targets"],
   healthPort: ["ports", "targets"],
+  earlyBytes: ["ports", "targets"],
   gvc: ["target", "targetGvc", "targets"],
   target: ["targetGvc", "targets"],
   targetGvc: ["target", "targets"],

@@ -112,6 +112,13 @@ describe("a port's protocol", () => {
     });
   });
 
+  it("is judged with what is known later", async () => {
+    const readiness = { kind: ReadinessKind.Replay, bytes: 65_536 } as const;
+    expect(await rendered({ port: 9000, readiness }, { earlyBytes: pulumi.output(65_536) })).toEqual({
+      readiness: { kind: "replay", bytes: 65_536 },
+    });
+  });
+
   it("has a name for every kind that the proxy knows", () => {
     expect(Object.values(ReadinessKind)).toEqual(Object.keys(contract.KINDS));
     expect(Object.values(WakeOn)).toEqual(contract.WAKE_ON);

@@ -56,3 +56,16 @@ describe("a server that says that it does not serve yet", () => {
     expect(bench.take()).toEqual(["open 22"]);
   });
 });
+
+describe("a status that turns ready", () => {
+  it("is worth a look at once, however long the interval is, and only once", () => {
+    const bench = Bench.suspended({ wakePollIntervalMs: seconds(30) }).arrive();
+    bench.written();
+    bench.probed("closed");
+    bench.pass(seconds(2)).take();
+    bench.status({ ready: true });
+    expect(bench.take("probe")).toEqual(["probe 22"]);
+    bench.probed("closed").pass(seconds(2)).status({ ready: true });
+    expect(bench.take("probe")).toEqual([]);
+  });
+});
