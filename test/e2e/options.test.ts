@@ -131,18 +131,16 @@ it("ignoreChanges is about the component alone; transforms carry it, and deleteB
       ),
     );
     expect(await steps((onEvent) => stack.preview({ onEvent }))).toEqual([]);
-    // Another GVC replaces everything, and under another place of the same name that may go before or after.
-    next(
-      of(
-        "ignoring",
-        { deleteBeforeReplace: true, transforms: [toWorkload({ deleteBeforeReplace: true })] },
-        { gvc: "other" },
-      ),
-    );
+    // Another GVC replaces everything; the proxy's old workload now goes before the new one comes.
+    next(of("ignoring", { transforms: [toWorkload({ deleteBeforeReplace: true })] }, { gvc: "other" }));
+    documents.it.recorder.clear();
     const replaced = await steps((onEvent) => stack.up({ onEvent }));
     expect(replaced.filter((step) => step.startsWith("create-replacement")).length).toBe(3);
-    expect(documents.get("workload", "ignoring-proxy", "prod")).toBeUndefined();
-    expect(documents.get("workload", "ignoring-proxy", "other")).toBeDefined();
+    const calls = documents.it.recorder.matching({ method: ["POST", "DELETE"], path: /workload/ });
+    expect(calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "DELETE /org/acme/gvc/prod/workload/ignoring-proxy",
+      "POST /org/acme/gvc/other/workload",
+    ]);
   });
 });
 
