@@ -32,7 +32,9 @@ export function preflight(
     pick("gvc", "target", "targetGvc", "ports", "targets", "location", "maxHold", "workloadName"),
   ]);
   void (async () => {
-    if (!(await isKnown(wanted))) return skipped("depends on values that a preview can't tell", component);
+    if (!(await isKnown(wanted))) return skipped("it depends on values that a preview can't tell", component);
+    // What is found names the target: a secret name may not be shown.
+    if (await pulumi.isSecret(wanted)) return skipped("it is a secret", component);
     wanted.apply(async ([on, given]) => {
       if (on === false) return;
       if (args.wakeOnDestroy !== true) void pulumi.log.info(LEFT_ALONE, component);
@@ -42,8 +44,8 @@ export function preflight(
 }
 
 function report(name: string, found: Finding[], component: pulumi.Resource): void {
-  const fatal = found.filter(isFatal);
-  if (fatal.length > 0) throw argumentError(name, fatal);
+  // A warning would be lost when the program ends: with an error, all that was found is in that.
+  if (found.some(isFatal)) throw argumentError(name, found);
   for (const each of found) void pulumi.log.warn(formatProblem(each), component);
 }
 

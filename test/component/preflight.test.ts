@@ -115,7 +115,14 @@ describe("a preview", () => {
   it("says once that it can't tell yet", async () => {
     await preview({ ...simple, target: unknownOutput() });
     expect(asked).toEqual([]);
-    expect(found()).toEqual([expect.stringContaining("depends on values that a preview can't tell")]);
+    expect(found()).toEqual([expect.stringContaining("it depends on values that a preview can't tell")]);
+  });
+
+  it("looks at no target whose name is a secret, and does not tell it", async () => {
+    answers.getWorkload = { ...document, containers: [] };
+    await preview({ ...simple, target: pulumi.secret("hush") });
+    expect(asked).toEqual([]);
+    expect(said).toEqual(["info: preflight: skipped what depends on the target (it is a secret)"]);
   });
 
   it("says what a destroy will do, unless that wakes the target", async () => {

@@ -173,3 +173,15 @@ it("providers reach the children and the lookups of a preview", async () => {
   );
   expect(said.filter((each) => /not granted|skipped/.test(each))).toEqual([]);
 });
+
+it("a preview fails by what the platform says of the target", async () => {
+  await documents.createTarget("prod", "closed", "another-proxy", 2022);
+  const program: PulumiFn = async () => void new ScaleToZeroTcp("closed", proxyArgs("prod", "closed"));
+  await withProgram(program, async (stack) => {
+    const refused = await stack.preview().then(String, (error: Error) => error.message);
+    expect(refused).toContain("ports[0].target: prod/closed does not declare port 2222, but 2022");
+    expect(refused).toContain(
+      'target: prod/closed does not let the proxy "//gvc/prod/workload/closed-proxy" in',
+    );
+  });
+});
