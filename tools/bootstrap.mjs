@@ -19,6 +19,7 @@ const pinnedNode = join(binDir, "node");
 
 const tasks = {
   test: { script: "tools/test.ts", about: "build, find the Pulumi engine, run every test" },
+  bench: { script: "bench/index.ts", about: "measure the data plane beside other proxies" },
   demo: { script: "tools/demo/main.ts", about: "wake a suspended SFTP server on the local simulator" },
   simulator: { script: "simulator/src/main.ts", about: "run the local Control Plane" },
   engine: { script: "tools/engine/cli.ts", about: "find or make the Pulumi engine" },
