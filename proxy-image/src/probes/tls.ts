@@ -1,6 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { fitsTls } from "./bytes";
 import type { Judgement, Protocol } from "./protocol";
+
+/** Not from `node:crypto`, which is much to load for every start, and few ports are asked by TLS. */
+const randomBytes = (): Buffer => Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
 
 const HANDSHAKE = 22;
 const ALERT = 21;
@@ -39,8 +41,8 @@ function clientHello(serverName: string | undefined): Buffer {
   const name = serverName === undefined ? [] : [serverNameExtension(serverName)];
   const body = Buffer.concat([
     u16(0x0303),
-    randomBytes(32),
-    sized(1, randomBytes(32)),
+    randomBytes(),
+    sized(1, randomBytes()),
     sized(2, u16(0x1301, 0x1302, 0x1303, 0xc02b, 0xc02f, 0xc02c, 0xc030, 0xcca9, 0xcca8, 0x009c, 0x002f)),
     sized(1, u8(0)),
     sized(
@@ -54,7 +56,7 @@ function clientHello(serverName: string | undefined): Buffer {
       ),
       extension(43, sized(1, u16(0x0304, 0x0303))),
       // Any 32 bytes are a public key of x25519.
-      extension(51, sized(2, u16(0x001d), sized(2, randomBytes(32)))),
+      extension(51, sized(2, u16(0x001d), sized(2, randomBytes()))),
     ),
   ]);
   return Buffer.concat([u8(HANDSHAKE), u16(0x0301), sized(2, u8(1), sized(3, body))]);
