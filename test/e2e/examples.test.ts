@@ -41,20 +41,24 @@ async function projectOf(example: string): Promise<string> {
   const main = fromRoot("examples", example, "index.ts");
   await writeProject(dir, { ...project, main } as never);
   await pulumi(dir, "stack", "init", "test");
-  for (const each of config[example] ?? []) await pulumi(dir, "config", "set", "--stack", "test", ...each);
+  await pulumi(dir, "config", "set-all", "--stack", "test", ...(config[example] ?? []));
   return dir;
 }
 
-const config: Record<string, string[][]> = {
-  "several-targets": [["--path", "allow[0]", "0.0.0.0/0"]],
-  internal: [["--secret", "password", "only-a-test"]],
+/** Each a `key=value` of the stack's configuration, as `pulumi config set-all` takes them. */
+const config: Record<string, string[]> = {
+  "several-targets": ["--path", "--plaintext", "allow[0]=0.0.0.0/0"],
+  internal: ["--secret", "password=only-a-test"],
   "from-config": [
-    ["gvc", "prod"],
-    ["target", "sftp"],
-    ["--path", "ports[0].port", "22"],
-    ["--path", "ports[0].target", "2222"],
-    ["--path", "settings.allow[0]", "0.0.0.0/0"],
-    ["--path", "settings.idleHold", "10m"],
+    "--path",
+    ...[
+      "gvc=prod",
+      "target=sftp",
+      "ports[0].port=22",
+      "ports[0].target=2222",
+      "settings.allow[0]=0.0.0.0/0",
+      "settings.idleHold=10m",
+    ].flatMap((each) => ["--plaintext", each]),
   ],
 };
 const proxies: Record<string, [string, string, string[]]> = {
@@ -84,8 +88,6 @@ interface Workflow {
 it("examples/from-config needs no code, and examples/ci previews and updates it by its own steps", async () => {
   const workflow = yaml.load(await readFile(fromRoot("examples", "ci", "pulumi.yml"), "utf8")) as Workflow;
   const dir = await projectOf("from-config");
-  for (const each of config["from-config"] ?? [])
-    await pulumi(dir, "config", "set", "--stack", "test", ...each);
   const stepsOf = async (job: string) => {
     let printed = "";
     for (const { run: script } of workflow.jobs[job]?.steps ?? []) {
