@@ -1,4 +1,5 @@
-import * as z from "zod";
+// The small edition: the proxy parses this at every start, and the large one is a tenth of the CPU of that.
+import * as z from "zod/mini";
 import { SETTINGS, type Setting } from "./catalogue";
 import { defaultHost, parseLink } from "./links";
 import { MAX_PORT } from "./ports";
@@ -27,14 +28,17 @@ export const TUNABLES = {
 } as const satisfies Record<keyof Tunables, keyof typeof SETTINGS>;
 
 /** A setting as a zod schema: one message, made by the catalogue's own reader. */
-function field<S extends Setting>(setting: S): z.ZodType<ValueOf<S>> {
-  return z.unknown().transform((value, ctx): ValueOf<S> => {
-    const read =
-      value === undefined ? { ok: false as const, reason: "is required" } : readValue(setting, value);
-    if (read.ok) return read.value;
-    ctx.issues.push({ code: "custom", message: read.reason, input: value });
-    return z.NEVER;
-  });
+function field<S extends Setting>(setting: S): z.ZodMiniType<ValueOf<S>> {
+  return z.pipe(
+    z.unknown(),
+    z.transform((value: unknown, ctx): ValueOf<S> => {
+      const read =
+        value === undefined ? { ok: false as const, reason: "is required" } : readValue(setting, value);
+      if (read.ok) return read.value;
+      ctx.issues.push({ code: "custom", message: read.reason, input: value });
+      return z.NEVER;
+    }),
+  );
 }
 
 const port = {
@@ -46,14 +50,17 @@ const port = {
   max: MAX_PORT,
   unit: "port",
 } as const;
-const readiness = z.unknown().transform((value, ctx): Readiness => {
-  const read = readReadiness(value);
-  if (read.ok) return read.value;
-  for (const { reason, path } of read.refusals) {
-    ctx.issues.push({ code: "custom", message: reason, input: value, path });
-  }
-  return z.NEVER;
-});
+const readiness = z.pipe(
+  z.unknown(),
+  z.transform((value: unknown, ctx): Readiness => {
+    const read = readReadiness(value);
+    if (read.ok) return read.value;
+    for (const { reason, path } of read.refusals) {
+      ctx.issues.push({ code: "custom", message: reason, input: value, path });
+    }
+    return z.NEVER;
+  }),
+);
 const wakeOn = {
   variable: "",
   scope: "single",
@@ -65,26 +72,26 @@ const wakeOn = {
 const portSchema = z.strictObject({
   listen: field(port),
   target: field(port),
-  readiness: readiness.optional(),
-  wakeOn: field(wakeOn).optional(),
+  readiness: z.optional(readiness),
+  wakeOn: z.optional(field(wakeOn)),
 });
 
 const targetSchema = z.strictObject({
   workload: field(SETTINGS.TARGET_WORKLOAD),
-  gvc: field(SETTINGS.TARGET_GVC).optional(),
-  host: field(SETTINGS.TARGET_HOST).optional(),
-  ports: z.array(portSchema).min(1),
-  idleHold: field(SETTINGS.IDLE_HOLD).optional(),
-  maxHold: field(SETTINGS.MAX_HOLD).optional(),
-  wakeTimeout: field(SETTINGS.WAKE_TIMEOUT).optional(),
-  wakePollInterval: field(SETTINGS.WAKE_POLL_INTERVAL).optional(),
-  probeWindow: field(SETTINGS.PROBE_WINDOW).optional(),
-  holdEnd: field(SETTINGS.HOLD_END).optional(),
-  watchInterval: field(SETTINGS.WATCH_INTERVAL).optional(),
-  maxHeld: field(SETTINGS.MAX_HELD).optional(),
-  maxConnections: field(SETTINGS.MAX_CONNECTIONS).optional(),
-  dialLimit: field(SETTINGS.DIAL_LIMIT).optional(),
-  earlyBytes: field(SETTINGS.EARLY_BYTES).optional(),
+  gvc: z.optional(field(SETTINGS.TARGET_GVC)),
+  host: z.optional(field(SETTINGS.TARGET_HOST)),
+  ports: z.array(portSchema).check(z.minLength(1)),
+  idleHold: z.optional(field(SETTINGS.IDLE_HOLD)),
+  maxHold: z.optional(field(SETTINGS.MAX_HOLD)),
+  wakeTimeout: z.optional(field(SETTINGS.WAKE_TIMEOUT)),
+  wakePollInterval: z.optional(field(SETTINGS.WAKE_POLL_INTERVAL)),
+  probeWindow: z.optional(field(SETTINGS.PROBE_WINDOW)),
+  holdEnd: z.optional(field(SETTINGS.HOLD_END)),
+  watchInterval: z.optional(field(SETTINGS.WATCH_INTERVAL)),
+  maxHeld: z.optional(field(SETTINGS.MAX_HELD)),
+  maxConnections: z.optional(field(SETTINGS.MAX_CONNECTIONS)),
+  dialLimit: z.optional(field(SETTINGS.DIAL_LIMIT)),
+  earlyBytes: z.optional(field(SETTINGS.EARLY_BYTES)),
 });
 
 export interface TargetDefaults {

@@ -89,7 +89,7 @@ describe("the package", { timeout: SLOW }, () => {
       "@pulumi/pulumi",
       "@pulumiverse/cpln",
       "node:crypto",
-      "zod",
+      "zod/mini",
     ]);
   });
 
