@@ -32,7 +32,7 @@ const api = await openApi();
 try {
   const place: Place = { target: await load.serve(), api: api.url };
   const all = subjects(process.env.REFERENCE_PROXY);
-  const extent = { rounds, bulkBytes: (quick ? 128 : 1024) * MIB, pings: 5_000, connections: 3_000 };
+  const extent = { rounds, bulkBytes: (quick ? 128 : 512) * MIB, pings: 4_000, connections: 2_000 };
   measured.pinned = await speed(load, place, all, extent);
   const parts = [room, starts, wakeOverheads, throttled];
   for (const part of parts) {
@@ -75,7 +75,7 @@ async function wakeOverheads(place: Place, all: readonly Subject[]): Promise<voi
   for (const subject of all.filter(({ name, holds }) => holds && !name.includes("js"))) {
     for (const down of ["refusing", "closing", "silent"] as const) {
       say(`wakes, ${subject.name}, ${down}`);
-      measured.wakes.set(`${subject.name}|${down}`, await wakes(subject, place, down, quick ? 2 : 8));
+      measured.wakes.set(`${subject.name}|${down}`, await wakes(subject, place, down, quick ? 2 : 6));
     }
   }
 }
@@ -96,7 +96,7 @@ async function throttled(place: Place, all: readonly Subject[]): Promise<void> {
   const possible = await Limit.tenthOfCore();
   await possible?.remove();
   if (!possible) return;
-  const extent = { rounds, bulkBytes: 32 * MIB, pings: 500, connections: 200 };
+  const extent = { rounds, bulkBytes: 16 * MIB, pings: 500, connections: 200 };
   measured.throttled = await speed(load, place, all, extent, async () => {
     const limit = await Limit.tenthOfCore();
     return limit ? [limit] : [];

@@ -89,7 +89,7 @@ async function once(
   });
 
   // A stream that is surely longer than the pings beside it.
-  const stream = load.run("bulk", address, "down", extent.bulkBytes * 4);
+  const stream = load.run("bulk", address, "down", extent.bulkBytes * 2);
   await setTimeout(100);
   const beside = load.run("ping", address, Math.ceil(extent.pings / 20));
   const [besideP50 = Number.NaN, besideP99 = Number.NaN] = await beside;

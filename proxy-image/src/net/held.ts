@@ -29,7 +29,8 @@ export class HeldSocket {
   /** What this socket counts in the budget: bytes kept here, and those left in the stream. */
   private counted = 0;
   private unwatch = () => {};
-  private readonly socket: Socket;
+  /** Let go at the end: a session that is the plane's keeps nothing of it. */
+  private socket: Socket | undefined;
   private readonly options: HeldOptions;
 
   constructor(socket: Socket, options: HeldOptions) {
@@ -50,7 +51,7 @@ export class HeldSocket {
 
   /** The client has ended its half, and everything that it said is kept. */
   get ended(): boolean {
-    return this.phase === "watching" && this.socket.readableEnded;
+    return this.phase === "watching" && this.socket?.readableEnded === true;
   }
 
   /** All that has come is kept: the bound was not reached. */
@@ -60,8 +61,10 @@ export class HeldSocket {
 
   /** Hands the socket over with the bytes that were read from it. An end that was seen shows in `readableEnded`. */
   release(): Buffer[] {
+    const { socket } = this;
+    const early = this.early.splice(0);
     this.stop();
-    return [...this.early, ...drainBuffered(this.socket)];
+    return socket ? [...early, ...drainBuffered(socket)] : early;
   }
 
   /** Stops watching; the early bytes are forgotten. */
@@ -70,16 +73,19 @@ export class HeldSocket {
     this.phase = "over";
     this.unwatch();
     this.options.budget.give(this.counted);
-    this.socket.off("error", this.onGone);
-    this.socket.off("close", this.onGone);
-    this.socket.off("end", this.onFin);
-    this.socket.off("readable", this.onReadable);
-    this.socket.off("readable", this.onLook);
+    const { socket } = this;
+    this.socket = undefined;
+    socket?.off("error", this.onGone);
+    socket?.off("close", this.onGone);
+    socket?.off("end", this.onFin);
+    socket?.off("readable", this.onReadable);
+    socket?.off("readable", this.onLook);
   }
 
   private readonly onReadable = () => {
-    if (this.phase !== "watching") return;
-    const waiting = this.socket.readableLength;
+    const { socket } = this;
+    if (this.phase !== "watching" || !socket) return;
+    const waiting = socket.readableLength;
     this.count(waiting);
     if (waiting > 0 && (this.kept + waiting > this.options.earlyBytes || this.options.budget.exhausted)) {
       // Left in the stream, which reads no further: that is the back-pressure.
@@ -87,7 +93,7 @@ export class HeldSocket {
       this.options.onBytes?.();
       return;
     }
-    const chunk: Buffer | null = this.socket.read();
+    const chunk: Buffer | null = socket.read();
     if (chunk === null) return;
     this.early.push(chunk);
     this.kept += chunk.length;
@@ -96,21 +102,24 @@ export class HeldSocket {
 
   private fill(): void {
     this.phase = "full";
-    this.unwatch = this.options.plane.watch?.(this.socket, this.onHangUp) ?? this.unwatch;
+    if (this.socket) this.unwatch = this.options.plane.watch?.(this.socket, this.onHangUp) ?? this.unwatch;
   }
 
   /** Whoever has ended in order after bytes still waits for the answer to them. */
   private readonly onHangUp = (gone: boolean) => {
-    if (this.phase !== "full") return;
+    const { socket } = this;
+    if (this.phase !== "full" || !socket) return;
     if (gone) this.end("client_reset");
     // Nothing of it was ever read: one look tells whether there is anything but the end.
-    else if (this.kept === 0 && this.socket.readableLength === 0) this.socket.on("readable", this.onLook);
+    else if (this.kept === 0 && socket.readableLength === 0) socket.on("readable", this.onLook);
   };
 
   private readonly onLook = () => {
-    this.socket.off("readable", this.onLook);
-    this.count(this.socket.readableLength);
-    if (this.socket.readableLength === 0) this.socket.read();
+    const { socket } = this;
+    if (!socket) return;
+    socket.off("readable", this.onLook);
+    this.count(socket.readableLength);
+    if (socket.readableLength === 0) socket.read();
   };
 
   private count(bytes: number): void {

@@ -35,7 +35,6 @@ export type Report =
 
 export interface ConnectionOptions {
   id: number;
-  socket: Socket;
   /** Where the target answers. */
   address: { host: string; port: number };
   settings: { maxHoldMs: number; probeWindowMs: number; holdEnd: "close" | "reset"; earlyBytes: number };
@@ -65,15 +64,18 @@ export class Connection {
   private replaced = 0;
   /** Bytes that were sent to the target before the session was the plane's. */
   private forwarded = 0;
+  /** The client's, until the session is the plane's: then nothing of it is kept here. */
+  private socket: Socket | undefined;
   private readonly options: ConnectionOptions;
 
-  constructor(options: ConnectionOptions) {
+  constructor(socket: Socket, options: ConnectionOptions) {
+    this.socket = socket;
     this.options = options;
     const { clock, settings, wakeOn } = options;
     this.id = options.id;
     this.acceptedAt = clock.now();
     this.stage = wakeOn === "connect" ? "waiting" : "pending";
-    this.held = new HeldSocket(options.socket, {
+    this.held = new HeldSocket(socket, {
       earlyBytes: settings.earlyBytes,
       budget: options.budget,
       plane: options.plane,
@@ -237,8 +239,10 @@ export class Connection {
 
   private begin(attempt: Attempt): void {
     const { approach, forward } = attempt;
-    if (!approach) return;
+    const { socket: client } = this;
+    if (!approach || !client) return;
     const { socket, first } = approach.take();
+    this.socket = undefined;
     this.leaveAttempt();
     this.hold.stop();
     this.stage = "spliced";
@@ -246,7 +250,7 @@ export class Connection {
     this.forwarded = forward?.sent ?? 0;
     const early = after(this.held.release(), this.forwarded);
     this.splice = this.options.plane.splice(
-      { socket: this.options.socket, pending: early },
+      { socket: client, pending: early },
       { socket, pending: first },
       (end) => this.finish("spliced", end.reason, end),
     );
@@ -278,9 +282,9 @@ export class Connection {
     this.settleOffer();
     this.held.stop();
     this.hold.stop();
-    const { socket, clock } = this.options;
-    if (how === "reset") abort(socket);
-    else closeInOrder(socket, clock);
+    const { socket } = this;
+    if (socket && how === "reset") abort(socket);
+    else if (socket) closeInOrder(socket, this.options.clock);
     this.finish(stage, reason, undefined, detail, heard);
   }
 

@@ -131,9 +131,10 @@ export class Controller {
     const { settings, clock, plane, budget } = this.deps;
     const protocol = this.protocols.get(mapping.listen);
     if (!protocol) throw new Error(`port ${mapping.listen} is not one of this target's`);
-    const connection: Connection = new Connection({
-      id: client.id,
-      socket: client.socket,
+    // What a session keeps for its end must not keep the socket, which is the plane's by then.
+    const { id, socket, address } = client;
+    const connection: Connection = new Connection(socket, {
+      id,
       address: { host: settings.host, port: mapping.target },
       settings,
       protocol,
@@ -142,7 +143,7 @@ export class Controller {
       plane,
       budget,
       dials: this.dials,
-      report: (report) => this.onReport(connection, mapping, client.address, report),
+      report: (report) => this.onReport(connection, mapping, address, report),
     });
     this.live.held.add(connection);
     if (connection.stage === "waiting") this.arrived(connection, mapping.listen);
