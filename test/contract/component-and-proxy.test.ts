@@ -92,7 +92,8 @@ describe("what the component renders", () => {
         });
         const grace = (given.terminationGracePeriodSeconds ?? 90) * 1000;
         expect(parsed.settings.ownGraceMs).toBe(grace);
-        if (given.drainTimeout === undefined) expect(parsed.settings.drainTimeoutMs).toBe(Math.max(grace - 15_000, grace / 2));
+        if (given.drainTimeout === undefined)
+          expect(parsed.settings.drainTimeoutMs).toBe(Math.max(grace - 15_000, grace / 2));
         expect(parsed.settings.healthPort).toBe(given.healthPort ?? 8081);
         for (const setting of settable) {
           const value = (given as unknown as Record<string, string | number>)[setting.argument ?? ""];
