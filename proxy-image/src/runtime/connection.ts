@@ -147,9 +147,10 @@ export class Connection {
 
   /** Gives up a target connection that was begun before `begunBefore` and is still mute. */
   recall(begunBefore: number): void {
-    const begunAt = this.attempt?.begunAt;
-    if (this.stage === "connecting" && begunAt !== undefined && begunAt < begunBefore)
-      this.giveBack("recalled");
+    if (this.stage !== "connecting") return;
+    // One that still waits for its turn to dial would begin now.
+    const begunAt = this.attempt?.begunAt ?? this.options.clock.now();
+    if (begunAt < begunBefore) this.giveBack("recalled");
   }
 
   /** Ends a hold because the target can't come. */
