@@ -12,9 +12,8 @@ it("that waits for its turn to dial is taken back with the rest when its target 
   const dials = new DialQueue(1);
   dials.enter(() => {});
   const reports: Report[] = [];
-  const connection = new Connection({
+  const connection = new Connection(new Socket(), {
     id: 1,
-    socket: new Socket(),
     address: { host: "127.0.0.1", port: 1 },
     settings: { maxHoldMs: 90_000, probeWindowMs: 2_000, holdEnd: "close", earlyBytes: 16_384 },
     protocol: protocolOf({ readiness: { kind: "banner" }, target: 1 }, "localhost"),
