@@ -10,6 +10,7 @@ export interface Condition {
     | "outcome_unknown"
     | "target_failing"
     | "target_silent"
+    | "wake_near_max_hold"
     | "paused"
     | "always_on"
     | "other_scaler"

@@ -111,6 +111,13 @@ export const LOG_EVENTS = {
     fields: ["generation", "port", "tookMs", "evidence"],
     meaning: "A port has been shown to be answered by the current generation.",
   },
+  wake_near_max_hold: {
+    level: "warn",
+    fields: ["tookMs", "maxHoldMs"],
+    meaning:
+      "A wake took more than 80 % of MAX_HOLD: a slightly slower one drops its clients. Raise MAX_HOLD, or let the " +
+      "target start faster.",
+  },
   wake_timeout: {
     level: "warn",
     fields: ["attempt", "afterMs"],

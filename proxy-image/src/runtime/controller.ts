@@ -3,7 +3,7 @@ import type { PortMapping, TargetSettings } from "../../../src/contract/settings
 import { describe, type TargetReport } from "../core/describe";
 import { initialState } from "../core/state";
 import { step } from "../core/step";
-import type { CallFailure, Effect, Event, TargetConfig, TargetState } from "../core/types";
+import type { CallFailure, Effect, Event, Note, TargetConfig, TargetState } from "../core/types";
 import type { Answer, TargetApi } from "../cpln/api";
 import type { Log } from "../log/log";
 import { DialQueue } from "../net/dial-queue";
@@ -17,6 +17,7 @@ import { Connection, type Finish, type Report } from "./connection";
 import { Ledger } from "./ledger";
 import { type ProbePort, Prober } from "./prober";
 import { Silence } from "./silence";
+import { WakeTimes } from "./wake-times";
 
 export interface ControllerDeps {
   settings: TargetSettings;
@@ -60,6 +61,7 @@ export class Controller {
   private readonly protocols: ReadonlyMap<number, Protocol>;
   private readonly prober: Prober;
   private readonly silence: Silence;
+  private readonly wakeTimes: WakeTimes;
   /** What core is told next. Made when its turn comes, since what it should say may change while it waits. */
   private readonly queue: (() => Event | undefined)[] = [];
   private phase: "idle" | "stepping" | "stopped" = "idle";
@@ -79,6 +81,7 @@ export class Controller {
     );
     this.dials = new DialQueue(settings.dialLimit);
     this.silence = new Silence(settings.ports, clock);
+    this.wakeTimes = new WakeTimes(settings.maxHoldMs, clock);
     this.prober = new Prober({
       settings,
       protocols: this.protocols,
@@ -118,7 +121,8 @@ export class Controller {
   report(): TargetReport {
     const report = describe(this.state, this.moment().now);
     // Clients that have not said what would wake the target are held all the same, and core knows nothing of them.
-    return { ...report, ...this.census, conditions: [...report.conditions, ...this.silence.conditions()] };
+    const own = [...this.silence.conditions(), ...this.wakeTimes.conditions()];
+    return { ...report, ...this.census, conditions: [...report.conditions, ...own] };
   }
 
   /** Ends every client. */
@@ -200,6 +204,7 @@ export class Controller {
       case "finished":
         this.live.held.delete(connection);
         this.live.spliced.delete(connection);
+        if (report.finish.reason === "hold_expired") this.wakeTimes.expired();
         this.deps.onFinish(mapping, address, report.finish);
         this.enqueue(() => {
           const from = this.ledger.leave(connection);
@@ -295,12 +300,23 @@ export class Controller {
         break;
       case "note":
         log.note(effect.note);
-        if (effect.note.event === "wake_timeout") {
-          for (const silent of this.silence.attemptOver()) log.event("target_silent", silent);
-        }
+        this.noted(effect.note);
         break;
       default:
         effect satisfies never;
+    }
+  }
+
+  /** What the runtime makes of the core's notes beside their lines. */
+  private noted(note: Note): void {
+    const { log } = this.deps;
+    if (note.event === "wake") this.wakeTimes.began();
+    if (note.event === "ready") {
+      const slow = this.wakeTimes.ready(note.tookMs, this.live.held.size);
+      if (slow) log.event("wake_near_max_hold", { ...slow });
+    }
+    if (note.event === "wake_timeout") {
+      for (const silent of this.silence.attemptOver()) log.event("target_silent", silent);
     }
   }
 

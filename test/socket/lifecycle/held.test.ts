@@ -51,6 +51,48 @@ describe("a held client whose target does not come in time", () => {
   });
 });
 
+describe("a wake that takes nearly as long as clients are held", () => {
+  it("is warned about, and by /healthz until one has been quick", async () => {
+    scene = await Scene.open({ boot: { ms: 17_000 } });
+    const proxy = await scene.proxy({ settings: { maxHoldMs: 20_000, wakeTimeoutMs: 7_000 } });
+    const slow = await proxy.connect();
+    expect(await scene.greeting(slow)).toBe("G01 2022");
+    const [line, ...more] = proxy.logged("wake_near_max_hold");
+    expect(line).toMatchObject({ level: "warn", maxHoldMs: 20_000, target: expect.stringContaining("sftp") });
+    expect(line?.tookMs).toBeGreaterThanOrEqual(17_000);
+    expect(line?.tookMs).toBeLessThan(20_000);
+    expect(more).toEqual([]);
+    expect(proxy.condition("wake_near_max_hold")?.reason).toContain("of 20000 ms");
+
+    slow.end();
+    await scene.until(() => scene.suspended);
+    scene.simulator.platform.setBoot(scene.target, { ms: 1_000 });
+    const quick = await proxy.connect();
+    expect(await scene.greeting(quick)).toBe("G02 2022");
+    expect(proxy.condition("wake_near_max_hold")).toBeUndefined();
+    expect(proxy.logged("wake_near_max_hold")).toHaveLength(1);
+  });
+
+  it("is warned about when it was longer, and nobody is left to be served", async () => {
+    scene = await Scene.open({ boot: { ms: 30_000 } });
+    const proxy = await scene.proxy({ settings: { maxHoldMs: 20_000 } });
+    const client = await proxy.connect();
+    await scene.during(client.ended);
+    await scene.until(() => proxy.logged("ready").length > 0);
+    expect(proxy.logged("wake_near_max_hold")).toMatchObject([{ maxHoldMs: 20_000 }]);
+  });
+
+  it("says nothing where its client left of its own: it is probed seldom from then on", async () => {
+    scene = await Scene.open({ boot: { ms: 18_000 } });
+    const proxy = await scene.proxy({ settings: { maxHoldMs: 20_000 } });
+    const client = await proxy.connect();
+    await scene.until(() => scene.accepted.length > 0);
+    client.reset();
+    await scene.until(() => proxy.logged("ready").length > 0);
+    expect(proxy.logged("wake_near_max_hold")).toEqual([]);
+  });
+});
+
 describe("a held client that leaves", () => {
   it("by a reset, is gone within a second", async () => {
     scene = await Scene.open({ boot: { ms: 60_000 } });
