@@ -19,6 +19,15 @@ export const HoldEnd = {
 } as const;
 export type HoldEnd = (typeof HoldEnd)[keyof typeof HoldEnd];
 
+/** What a held client means that ends its half without having sent a byte. */
+export const ClientFin = {
+  /** It has left. */
+  Leave: "leave",
+  /** It waits for what the server says. */
+  Wait: "wait",
+} as const;
+export type ClientFin = (typeof ClientFin)[keyof typeof ClientFin];
+
 /** What moves the bytes of spliced sessions. */
 export const DataPlane = {
   /** The native plane where the image has it, else the JavaScript one. */
@@ -225,6 +234,11 @@ export interface ScaleToZeroTcpArgs {
   probeWindow?: pulumi.Input<string>;
   /** What a held client sees when its time is up: `close` (default) or `reset`. */
   holdEnd?: pulumi.Input<HoldEnd>;
+  /**
+   * What a held client means that ends its half without having sent a byte: `leave` (default), because health checks
+   * and port scanners do so and shall not be waited for, or `wait`, for clients that only listen.
+   */
+  clientFin?: pulumi.Input<ClientFin>;
   /**
    * How often the target is read from the API while somebody is connected, four times this while nobody is. Default
    * `15s`; `50ms` to `1h`. It bounds how long a suspend by somebody else goes unnoticed.

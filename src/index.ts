@@ -1,4 +1,5 @@
 export {
+  ClientFin,
   DataPlane,
   Exposure,
   HoldEnd,

@@ -153,6 +153,18 @@ export const SETTINGS = {
     values: ["close", "reset"],
     meaning: "What a held client sees when its time is up: an orderly close, or a reset.",
   },
+  CLIENT_FIN: {
+    variable: "CLIENT_FIN",
+    scope: "target",
+    key: "clientFin",
+    argument: "clientFin",
+    kind: "choice",
+    default: "leave",
+    values: ["leave", "wait"],
+    meaning:
+      "What a held client means that ends its half without having sent a byte: that it has left, as health checks and " +
+      "port scanners do, or that it waits for what the server says. After bytes it always waits.",
+  },
   WATCH_INTERVAL: {
     variable: "WATCH_INTERVAL",
     scope: "target",

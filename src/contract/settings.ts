@@ -39,6 +39,9 @@ export interface PortMapping {
 /** What a held client sees when its time is up: an orderly close (FIN) or a reset (RST). */
 export type HoldEnd = "close" | "reset";
 
+/** What a held client means that ends its half without having sent a byte. */
+export type ClientFin = "leave" | "wait";
+
 /** Everything the proxy needs to know of one target. */
 export interface TargetSettings {
   workload: string;
@@ -53,6 +56,7 @@ export interface TargetSettings {
   wakePollIntervalMs: number;
   probeWindowMs: number;
   holdEnd: HoldEnd;
+  clientFin: ClientFin;
   /** How often the workload is read while somebody is connected; four times this while nobody is. */
   watchIntervalMs: number;
   /** Clients held at once; one more is refused. */

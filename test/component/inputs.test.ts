@@ -28,6 +28,7 @@ const plain: ScaleToZeroTcpArgs = {
   wakePollInterval: "250ms",
   probeWindow: "3s",
   holdEnd: "reset",
+  clientFin: "wait",
   watchInterval: "30s",
   maxHeld: 10,
   maxConnections: 20,

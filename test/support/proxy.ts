@@ -29,6 +29,7 @@ export function targetSettings(port: number, changes: Partial<TargetSettings> = 
     wakePollIntervalMs: 50,
     probeWindowMs: 2_000,
     holdEnd: "close",
+    clientFin: "leave",
     watchIntervalMs: 15_000,
     maxHeld: 1000,
     maxConnections: 4000,

@@ -10,6 +10,8 @@ export type HeldEnd =
 
 export interface HeldOptions {
   earlyBytes: number;
+  /** What an end without a byte means: nobody waits any more, or somebody only listens. */
+  clientFin: "leave" | "wait";
   budget: EarlyBudget;
   plane: Pick<Plane, "watch">;
   onEnd: (end: HeldEnd) => void;
@@ -129,7 +131,7 @@ export class HeldSocket {
 
   private readonly onFin = () => {
     // With bytes it is a request whose sender has nothing to add.
-    if (this.kept === 0) this.end("client_left");
+    if (this.kept === 0 && this.options.clientFin === "leave") this.end("client_left");
     else this.options.onBytes?.();
   };
 

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { WakeOn } from "../../../src/contract/settings";
+import type { TargetSettings, WakeOn } from "../../../src/contract/settings";
 import type { ConnectFailure, ProbeOutcome } from "../core/types";
 import { Approach, type ApproachFailure } from "../net/approach";
 import type { DialQueue } from "../net/dial-queue";
@@ -37,7 +37,7 @@ export interface ConnectionOptions {
   id: number;
   /** Where the target answers. */
   address: { host: string; port: number };
-  settings: { maxHoldMs: number; probeWindowMs: number; holdEnd: "close" | "reset"; earlyBytes: number };
+  settings: Pick<TargetSettings, "maxHoldMs" | "probeWindowMs" | "holdEnd" | "clientFin" | "earlyBytes">;
   protocol: Protocol;
   wakeOn: WakeOn;
   clock: Clock;
@@ -77,6 +77,7 @@ export class Connection {
     this.stage = wakeOn === "connect" ? "waiting" : "pending";
     this.held = new HeldSocket(socket, {
       earlyBytes: settings.earlyBytes,
+      clientFin: settings.clientFin,
       budget: options.budget,
       plane: options.plane,
       onBytes: () => this.onBytes(),

@@ -41,7 +41,13 @@ async function hold(budget: EarlyBudget, earlyBytes = 16_384) {
     peer,
     socket,
     ends,
-    held: new HeldSocket(socket, { earlyBytes, budget, plane, onEnd: (end) => ends.push(end) }),
+    held: new HeldSocket(socket, {
+      earlyBytes,
+      clientFin: "leave",
+      budget,
+      plane,
+      onEnd: (end) => ends.push(end),
+    }),
   };
 }
 

@@ -68,6 +68,19 @@ describe("a held client", () => {
     expect(proxy.active()).toBe(0);
   });
 
+  it("waits on after an end without a byte where the target's clients only listen", async () => {
+    await start({ clientFin: "wait" });
+    const client = await connect();
+    client.end();
+    const probe = await target.peer(1);
+    expect(proxy.active()).toBe(1);
+    target.behaviour = (peer) => peer.end("news of today");
+    probe.socket.destroy();
+    expect(await client.text(13)).toBe("news of today");
+    expect(await client.ended).toBe("end");
+    await eventually(() => proxy.active() === 0);
+  });
+
   it("is over at once when it resets, before and after early bytes", async () => {
     await start();
     const first = await connect();

@@ -38,6 +38,7 @@ describe("the founding variables", () => {
           wakePollIntervalMs: 500,
           probeWindowMs: 2000,
           holdEnd: "close",
+          clientFin: "leave",
           watchIntervalMs: 15_000,
           maxHeld: 1000,
           maxConnections: 4000,
@@ -238,7 +239,7 @@ describe("problems", () => {
         "TARGET_1.ports[1].target: is required",
         'TARGET_1.idleHold: must be text such as "5m" (got "5")',
         "TARGET_1.typo: is not known; known are workload, gvc, host, ports, idleHold, maxHold, wakeTimeout, " +
-          "wakePollInterval, probeWindow, holdEnd, watchInterval, maxHeld, maxConnections, dialLimit, earlyBytes",
+          "wakePollInterval, probeWindow, holdEnd, clientFin, watchInterval, maxHeld, maxConnections, dialLimit, earlyBytes",
       ],
     ],
     [

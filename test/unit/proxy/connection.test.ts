@@ -15,7 +15,13 @@ it("that waits for its turn to dial is taken back with the rest when its target 
   const connection = new Connection(new Socket(), {
     id: 1,
     address: { host: "127.0.0.1", port: 1 },
-    settings: { maxHoldMs: 90_000, probeWindowMs: 2_000, holdEnd: "close", earlyBytes: 16_384 },
+    settings: {
+      maxHoldMs: 90_000,
+      probeWindowMs: 2_000,
+      holdEnd: "close",
+      clientFin: "leave",
+      earlyBytes: 16_384,
+    },
     protocol: protocolOf({ readiness: { kind: "banner" }, target: 1 }, "localhost"),
     wakeOn: "connect",
     clock,
