@@ -5,7 +5,7 @@ import { passThrough } from "./lib/run.ts";
 const vitest = fromRoot("node_modules", "vitest", "vitest.mjs");
 process.exitCode = await passThrough(
   process.execPath,
-  [vitest, "run", "--project", "contract", "test/contract/docs"],
+  [vitest, "run", "--project", "contract", "docs.test"],
   {
     cwd: root,
     env: { ...process.env, UPDATE_DOCS: "1" },
