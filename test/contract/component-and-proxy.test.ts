@@ -43,70 +43,105 @@ const mapping = fc.record(
   { requiredKeys: ["port", "target"] },
 );
 
+const targetName = fc.constantFrom(
+  "sftp",
+  "w".repeat(49),
+  "//gvc/data/workload/db",
+  "/org/acme/gvc/data/workload/db",
+);
+
+/** What a target may say for itself. */
+const own = ["idleHold", "maxHold", "wakeTimeout", "maxHeld", "maxConnections"];
+const oneOfSeveral = fc.record(
+  {
+    target: targetName,
+    ports: fc.array(mapping, { minLength: 1, maxLength: 3 }),
+    targetGvc: fc.constantFrom("prod", "data"),
+    targetHost: fc.constantFrom("127.0.0.1", "db.internal"),
+    ...Object.fromEntries(
+      settable
+        .filter(({ argument = "" }) => own.includes(argument))
+        .map((setting) => [setting.argument ?? "", written(setting)]),
+    ),
+  },
+  { requiredKeys: ["target", "ports"] },
+);
+
 const args: fc.Arbitrary<PlainArgs> = fc
   .record(
     {
       gvc: fc.constantFrom("prod", "g".repeat(63)),
-      target: fc.constantFrom(
-        "sftp",
-        "w".repeat(49),
-        "//gvc/data/workload/db",
-        "/org/acme/gvc/data/workload/db",
+      form: fc.oneof(
+        fc.record(
+          {
+            target: targetName,
+            ports: fc.array(mapping, { minLength: 1, maxLength: 8 }),
+            targetHost: fc.constantFrom("127.0.0.1", "db.internal"),
+          },
+          { requiredKeys: ["target", "ports"] },
+        ),
+        fc.record({ targets: fc.array(oneOfSeveral, { minLength: 1, maxLength: 4 }) }),
       ),
-      ports: fc.array(mapping, { minLength: 1, maxLength: 8 }),
       allow: fc.constant(["0.0.0.0/0"]),
-      targetHost: fc.constantFrom("127.0.0.1", "db.internal"),
       terminationGracePeriodSeconds: fc.integer({ min: 20, max: 900 }),
       healthPort: fc.integer({ min: 80, max: 65_535 }),
       ...Object.fromEntries(settable.map((setting) => [setting.argument ?? "", written(setting)])),
     },
-    { requiredKeys: ["gvc", "target", "ports", "allow"] },
+    { requiredKeys: ["gvc", "form", "allow"] },
   )
-  .map((drawn) => drawn as unknown as PlainArgs);
+  .map(({ form, ...drawn }) => ({ ...drawn, ...(form as object) }) as unknown as PlainArgs);
+
+type Values = Record<string, string | number | undefined>;
 
 describe("what the component renders", () => {
   it("the proxy reads as what the arguments say", () => {
-    let accepted = 0;
+    const accepted = { one: 0, several: 0 };
     fc.assert(
       fc.property(args, (given) => {
         // Random ports collide at times: then a preview says so, and nothing is rendered.
         if (checkArgs("sftp", given).length > 0) return;
-        accepted += 1;
+        accepted[given.targets ? "several" : "one"] += 1;
         const rendered = renderSettings(given);
         if (!rendered.ok) throw new Error(rendered.problems.map(formatProblem).join("\n"));
         const parsed = parseEnvironment({ ...injected, ...rendered.environment });
         if (!parsed.ok) throw new Error(parsed.problems.map(formatProblem).join("\n"));
 
-        const [target] = parsed.settings.targets;
-        const linked = given.target.startsWith("/");
-        expect(parsed.settings.targets).toHaveLength(1);
-        expect(target).toMatchObject({
-          workload: linked ? "db" : given.target,
-          gvc: linked ? "data" : given.gvc,
-        });
-        expect(target?.host).toBe(given.targetHost ?? `${target?.workload}.${target?.gvc}.cpln.local`);
-        expect(target?.ports.map((port) => port.target)).toEqual(given.ports.map((port) => port.target));
-        expect(target?.ports.map((port) => port.listen)).toEqual(rendered.listens);
-        given.ports.forEach(({ listen }, index) => {
-          if (listen !== undefined) expect(rendered.listens[index]).toBe(listen);
+        const asked = given.targets ?? [given];
+        expect(parsed.settings.targets).toHaveLength(asked.length);
+        const listens = parsed.settings.targets.flatMap(({ ports }) => ports.map(({ listen }) => listen));
+        expect(listens).toEqual(rendered.listens);
+        parsed.settings.targets.forEach((target, index) => {
+          const each = asked[index] ?? given;
+          const linked = each.target.startsWith("/");
+          expect(target).toMatchObject({
+            workload: linked ? "db" : each.target,
+            gvc: each.targetGvc ?? (linked ? "data" : given.gvc),
+            host: each.targetHost ?? `${target.workload}.${target.gvc}.cpln.local`,
+          });
+          expect(target.ports.map((port) => port.target)).toEqual(each.ports.map((port) => port.target));
+          each.ports.forEach(({ listen }, at) => {
+            if (listen !== undefined) expect(target.ports[at]?.listen).toBe(listen);
+          });
+          for (const setting of settable) {
+            const name = setting.argument ?? "";
+            const value = (each as unknown as Values)[name] ?? (given as unknown as Values)[name];
+            if (value === undefined) continue;
+            const flat: Record<string, unknown> = { ...target, ...parsed.settings };
+            const read =
+              setting.kind === "duration" ? formatDuration(flat[`${name}Ms`] as number) : flat[name];
+            expect(read, name).toBe(value);
+          }
         });
         const grace = (given.terminationGracePeriodSeconds ?? 90) * 1000;
         expect(parsed.settings.ownGraceMs).toBe(grace);
         if (given.drainTimeout === undefined)
           expect(parsed.settings.drainTimeoutMs).toBe(Math.max(grace - 15_000, grace / 2));
         expect(parsed.settings.healthPort).toBe(given.healthPort ?? 8081);
-        for (const setting of settable) {
-          const value = (given as unknown as Record<string, string | number>)[setting.argument ?? ""];
-          if (value === undefined) continue;
-          const flat: Record<string, unknown> = { ...target, ...parsed.settings };
-          const name = setting.argument ?? "";
-          const read = setting.kind === "duration" ? formatDuration(flat[`${name}Ms`] as number) : flat[name];
-          expect(read, name).toBe(value);
-        }
       }),
-      { numRuns: 300 },
+      { numRuns: 500 },
     );
-    expect(accepted).toBeGreaterThan(50);
+    expect(accepted.one).toBeGreaterThan(50);
+    expect(accepted.several).toBeGreaterThan(50);
   });
 
   it("fits the variables of the platform, for as many ports as a service has", () => {
