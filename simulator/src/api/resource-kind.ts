@@ -48,7 +48,7 @@ export interface CheckContext {
 export interface Action {
   readonly method: "GET" | "POST";
   readonly path: string;
-  readonly permission: string | ((request: Request) => string);
+  readonly permission: string | ((request: Request, context: ApiContext) => string);
   readonly run: (call: ActionCall) => Answer;
 }
 

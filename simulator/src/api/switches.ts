@@ -7,8 +7,8 @@ export interface ApiSwitches {
   workloadTokenForm: "raw" | "raw-or-bearer";
   /** Whether a workload needs an outbound firewall rule to reach the API at its `CPLN_ENDPOINT`. */
   outboundRule: "required" | "not-needed";
-  /** Whether `view` on a workload lets one read its deployments. */
-  deploymentReadable: "never" | "view";
+  /** The permission on a workload that lets one read its deployments. `edit` brings `view` along, not `manage`. */
+  deploymentReadable: "manage" | "view";
   /** A plain `localOptions` array in a PATCH: takes the old one's place, or merges by location. */
   localOptionsPatch: "replace" | "merge";
   /** What the answer to a stale `version` holds. */
@@ -22,7 +22,7 @@ export interface ApiSwitches {
 export const strictSwitches: ApiSwitches = {
   workloadTokenForm: "raw",
   outboundRule: "required",
-  deploymentReadable: "view",
+  deploymentReadable: "manage",
   localOptionsPatch: "replace",
   conflictBody: "full",
   unknownPermission: "refuse",

@@ -7,7 +7,7 @@ let scene: Scene;
 let proxy: SceneProxy;
 
 beforeEach(async () => {
-  scene = await Scene.open({ boot: { ms: 1_000 } });
+  scene = await Scene.open({ boot: { ms: 1_000 }, api: { deploymentReadable: "view" } });
   proxy = await scene.proxy();
 });
 
@@ -97,7 +97,7 @@ describe("a target that keeps failing", () => {
 describe("a failure that the platform does not report", () => {
   it("where status can't be read, holds clients to their deadline", async () => {
     await scene[Symbol.asyncDispose]();
-    scene = await Scene.open({ boot: { ms: 1_000 }, api: { deploymentReadable: "never" } });
+    scene = await Scene.open({ boot: { ms: 1_000 }, api: { deploymentReadable: "manage" } });
     proxy = await scene.proxy({ settings: { maxHoldMs: 20_000 } });
     scene.simulator.platform.fail(scene.target, { kind: "image-pull" });
     expect(await holdMs()).toBeGreaterThanOrEqual(19_900);

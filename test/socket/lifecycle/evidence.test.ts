@@ -34,14 +34,14 @@ async function servedByTheNext(): Promise<void> {
 
 describe("while the old generation still answers, a client is connected to the new one", () => {
   it("by a fresh status: as soon as it is up", async () => {
-    await justSuspended({});
+    await justSuspended({ api: { deploymentReadable: "view" } });
     await servedByTheNext();
     expect(proof().evidence).toBe("deployment_ready");
     expect(proof().tookMs).toBeLessThan(6_000);
   });
 
   it("by a status that lags 30 s: no later than that", async () => {
-    await justSuspended({ workloads: { statusLagMs: 30_000 } });
+    await justSuspended({ workloads: { statusLagMs: 30_000 }, api: { deploymentReadable: "view" } });
     await servedByTheNext();
     expect(proof().evidence).toBe("deployment_ready");
     expect(proof().tookMs).toBeGreaterThanOrEqual(30_000);
@@ -49,7 +49,7 @@ describe("while the old generation still answers, a client is connected to the n
   });
 
   it("without a readable status: when the old one's time is over", async () => {
-    await justSuspended({ api: { deploymentReadable: "never" } });
+    await justSuspended({ api: { deploymentReadable: "manage" } });
     await servedByTheNext();
     expect(proof().evidence).toBe("no_recent_suspend");
     expect(proof().tookMs).toBeGreaterThanOrEqual(65_000);
@@ -57,12 +57,12 @@ describe("while the old generation still answers, a client is connected to the n
   });
 
   it("where a flip of suspend moves no deployment version, and status counts the old replicas", async () => {
-    await justSuspended({ workloads: { suspendMovesVersion: false } });
+    await justSuspended({ workloads: { suspendMovesVersion: false }, api: { deploymentReadable: "view" } });
     await servedByTheNext();
   });
 
   it("where draining replicas take no new connections: by an answer after silence", async () => {
-    await justSuspended({ workloads: { draining: "withdrawn" }, api: { deploymentReadable: "never" } });
+    await justSuspended({ workloads: { draining: "withdrawn" }, api: { deploymentReadable: "manage" } });
     await servedByTheNext();
     expect(proof().evidence).toBe("nobody_then_answer");
     expect(proof().tookMs).toBeLessThan(6_000);
@@ -90,7 +90,7 @@ describe("a status that says what is not so", () => {
 
 describe("a client whose hold is about to end", () => {
   it("is connected to a target that answers without proof, rather than dropped", async () => {
-    await justSuspended({ api: { deploymentReadable: "never" } }, 30_000);
+    await justSuspended({ api: { deploymentReadable: "manage" } }, 30_000);
     const client = await proxy.connect();
     // The second generation serves it: the mesh prefers it, only no proof of that is to be had.
     expect(await scene.greeting(client)).toBe("G02 2022");
@@ -102,7 +102,7 @@ describe("a client whose hold is about to end", () => {
 
 describe("a first client after the proxy's start", () => {
   it("wakes a suspended target by an answer after silence", async () => {
-    scene = await Scene.open({ boot: { ms: 3_000 }, api: { deploymentReadable: "never" } });
+    scene = await Scene.open({ boot: { ms: 3_000 }, api: { deploymentReadable: "manage" } });
     proxy = await scene.proxy();
     const client = await proxy.connect();
     expect(await scene.greeting(client)).toBe("G01 2022");

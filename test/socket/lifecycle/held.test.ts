@@ -53,7 +53,7 @@ describe("a held client whose target does not come in time", () => {
 
 describe("a wake that takes nearly as long as clients are held", () => {
   it("is warned about, and by /healthz until one has been quick", async () => {
-    scene = await Scene.open({ boot: { ms: 17_000 } });
+    scene = await Scene.open({ boot: { ms: 17_000 }, api: { deploymentReadable: "view" } });
     const proxy = await scene.proxy({ settings: { maxHoldMs: 20_000, wakeTimeoutMs: 7_000 } });
     const slow = await proxy.connect();
     expect(await scene.greeting(slow)).toBe("G01 2022");

@@ -135,7 +135,8 @@ describe("a storm of clients on an API that refuses", () => {
     const client = await proxy.connect();
     const fixed = scene.clock.now();
     expect(await scene.greeting(client)).toBe("G01 2022");
-    expect(scene.clock.now() - fixed).toBeLessThan(11_000);
+    // One pause between tries, the boot, and a proof that no status helps with.
+    expect(scene.clock.now() - fixed).toBeLessThan(8_000 + 1_000 + 5_000);
   });
 });
 

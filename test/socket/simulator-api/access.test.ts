@@ -6,7 +6,7 @@ const suspend = { spec: { defaultOptions: { suspend: true } } };
 
 describe("a workload's token", () => {
   it("acts as its workload's identity: on what a policy names, and nowhere else", async () => {
-    const api = await startApi();
+    const api = await startApi({ switches: { deploymentReadable: "view" } });
     const authorization = api.simulator.platform.token((await api.deploy()).proxy);
     await api.ok(api.post(`${home}/workload`, workload("other")));
     const own = await api.patch(`${home}/workload/target`, suspend, { authorization });

@@ -7,13 +7,15 @@ const item = `${home}/workload/target`;
 describe("an open point", () => {
   it.each([
     ["view", 200],
-    ["never", 403],
-  ] as const)("deployments readable: %s", async (deploymentReadable, status) => {
+    ["manage", 403],
+  ] as const)("deployments readable with edit where they take %s", async (deploymentReadable, status) => {
     const api = await startApi({ switches: { deploymentReadable } });
     await api.deploy();
-    expect((await api.get(`${item}/deployment`)).status).toBe(status);
-    expect((await api.get(`${item}/deployment/aws-us-west-2`)).status).toBe(status);
-    expect((await api.get(item)).status).toBe(200);
+    const grant = { kind: "workload", permissions: ["edit"], targetLinks: [item] };
+    const authorization = api.simulator.createToken("editor", [grant]);
+    expect((await api.get(`${item}/deployment`, { authorization })).status).toBe(status);
+    expect((await api.get(`${item}/deployment/aws-us-west-2`, { authorization })).status).toBe(status);
+    expect((await api.get(item, { authorization })).status).toBe(200);
   });
 
   it.each([

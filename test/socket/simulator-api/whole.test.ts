@@ -22,7 +22,7 @@ const alive = (pid: number): boolean => {
 
 describe("the local Control Plane", () => {
   it("runs what is written, and suspends and wakes it for a workload's own token", async () => {
-    const api = await startWhole({ workloads: quick });
+    const api = await startWhole({ workloads: quick, switches: { deploymentReadable: "view" } });
     const { target, proxy } = await api.deploy(image);
     const { platform } = api.simulator;
     await platform.when(target, ({ ready }) => ready === 1);

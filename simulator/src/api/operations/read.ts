@@ -131,7 +131,7 @@ export const act = (
   name: `${action.method.toLowerCase()} ${kind.kind} ${action.path}`,
   need: () => {
     const { permission } = action;
-    return needOf(key, typeof permission === "string" ? permission : permission(request), context);
+    return needOf(key, typeof permission === "string" ? permission : permission(request, context), context);
   },
   plan: () => {
     const resource = mustGet(key, context);

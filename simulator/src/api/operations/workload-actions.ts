@@ -4,7 +4,7 @@ import { asObject, isObject } from "../../documents/json.ts";
 import { lastSegment, selfLink } from "../../documents/links.ts";
 import type { JsonObject, ResourceKey } from "../../model.ts";
 import type { ApiContext } from "../context.ts";
-import { denied, invalid, notFound, notImplemented } from "../errors.ts";
+import { invalid, notFound, notImplemented } from "../errors.ts";
 import type { Request } from "../exchange.ts";
 import { list } from "../present.ts";
 import type { Action, ActionCall } from "../resource-kind.ts";
@@ -13,7 +13,7 @@ export const workloadActions: readonly Action[] = [
   {
     method: "GET",
     path: "deployment",
-    permission: "view",
+    permission: deploymentPermission,
     run: ({ key, context }) => {
       const items = deployments(key, context);
       return { status: 200, body: list("deployment", items, `${selfLink(key)}/deployment`) };
@@ -22,7 +22,7 @@ export const workloadActions: readonly Action[] = [
   {
     method: "GET",
     path: "deployment/:location",
-    permission: "view",
+    permission: deploymentPermission,
     run: ({ key, params, context }) => {
       const found = deployments(key, context).find((item) => item.name === params.location);
       if (!found) throw notFound(`${selfLink(key)}/deployment/${params.location}`);
@@ -54,8 +54,6 @@ export const workloadActions: readonly Action[] = [
 /** Each deployment says where its replicas are listed: below this API, one place a location. */
 function deployments(key: ResourceKey, context: ApiContext): JsonObject[] {
   const link = selfLink(key);
-  if (context.switches.deploymentReadable === "never")
-    throw denied(`not granted [view] on ${link}/deployment`);
   return context.platform.deployments(key).map((deployment) => ({
     kind: "deployment",
     ...deployment,
@@ -70,6 +68,10 @@ function deployments(key: ResourceKey, context: ApiContext): JsonObject[] {
       { rel: "location", href: `/org/${key.org}/location/${String(deployment.name)}` },
     ],
   }));
+}
+
+function deploymentPermission(_request: Request, { switches }: ApiContext): string {
+  return switches.deploymentReadable;
 }
 
 function commandPermission(request: Request): string {
