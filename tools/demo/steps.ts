@@ -92,6 +92,9 @@ function firstLine({ host, port }: { host: string; port: number }): Promise<stri
   return new Promise((resolve, reject) => {
     const socket = connect(port, host);
     socket.setEncoding("utf8").once("error", reject);
+    socket.once("close", () => reject(new Error("the server closed the connection without a word")));
+    // An SSH client says who it is before it hears the server; who says nothing wakes nobody.
+    socket.write("SSH-2.0-demo\r\n");
     socket.once("data", (text) => {
       socket.destroy();
       resolve(String(text).split("\r\n")[0] ?? "");
