@@ -1,6 +1,8 @@
 /**
- * No code of one's own: a workload that exists already gets a proxy by configuration alone.
+ * No code of one's own: a workload that exists already gets a proxy by configuration alone. In the root of the
+ * checkout, after `npm run build`:
  *
+ *     pulumi stack init prod
  *     pulumi config set gvc prod
  *     pulumi config set target sftp
  *     pulumi config set --path 'ports[0].port' 22
@@ -27,6 +29,7 @@ const scaleToZero = new ScaleToZeroTcp(name, {
   ...config.getObject<Partial<ScaleToZeroTcpArgs>>("settings"),
 });
 
+// The platform says it some time after the first update; a later one shows it.
 export const host = scaleToZero.host.apply((known) => known ?? "not known yet");
 export const ports = scaleToZero.ports;
 export const proxy = scaleToZero.workloadLink;

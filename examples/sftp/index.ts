@@ -1,6 +1,6 @@
 /**
  * An SFTP server that is suspended while nobody is connected, as a whole program: a GVC, the server, the one line in
- * its firewall, and the component. `pulumi up` in the root of the checkout runs it, after `npm run build`.
+ * its firewall, and the component. `pulumi up` in this folder runs it, after `npm run build` in the checkout.
  */
 import * as pulumi from "@pulumi/pulumi";
 import * as cpln from "@pulumiverse/cpln";

@@ -76,11 +76,11 @@ export async function openPlace(session: EngineSession, say: Narrator): Promise<
   };
 }
 
-/** The checkout's own project, in a folder of its own so that no stack's settings are left in the checkout. */
+/** The example's own project, in a folder of its own so that no stack's settings are left in the checkout. */
 async function exampleStack(session: EngineSession, simulator: Simulator<LocalPlatform>): Promise<Stack> {
   const workDir = join(session.dir, "project");
   await mkdir(workDir);
-  const project = await readFile(fromRoot("Pulumi.yaml"), "utf8");
+  const project = await readFile(fromRoot("examples", "sftp", "Pulumi.yaml"), "utf8");
   const main = fromRoot("examples", "sftp", "index.ts");
   const local = project.replace(/^main: .*$/m, `main: ${main}`);
   // JSON is YAML.

@@ -142,11 +142,11 @@ export class Place {
   }
 }
 
-/** The checkout's own project in a folder of its own, so that no stack's settings are left in the checkout. */
+/** The example's own project in a folder of its own, so that no stack's settings are left in the checkout. */
 async function exampleStack(session: EngineSession, apiUrl: string, token: string): Promise<Stack> {
   const workDir = join(session.dir, "sftp");
   await mkdir(workDir);
-  const project = await readFile(fromRoot("Pulumi.yaml"), "utf8");
+  const project = await readFile(fromRoot("examples", "sftp", "Pulumi.yaml"), "utf8");
   const main = fromRoot("examples", "sftp", "index.ts");
   const local = project.replace(/^main: .*$/m, `main: ${main}`);
   // JSON is YAML.
