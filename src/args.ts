@@ -361,8 +361,9 @@ export interface ScaleToZeroTcpArgs {
    */
   image?: pulumi.Input<string>;
   /**
-   * CPU of the proxy, as the platform writes it. Default `100m`, the least that is measured in docs/performance.md; it
-   * is paid for round the clock. */
+   * CPU of the proxy, as the platform writes it. Default `100m`, which docs/performance.md has figures for. It is paid
+   * for round the clock.
+   */
   cpu?: pulumi.Input<string>;
   /**
    * Memory of the proxy, as the platform writes it. Default `128Mi`, for the default limits of clients. It is paid for
