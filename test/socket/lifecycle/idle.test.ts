@@ -69,7 +69,8 @@ describe("the idle clock", () => {
     const back = await proxy.connect();
     const from = scene.clock.now();
     expect(await scene.greeting(back)).toBe("G01 2022");
-    expect(scene.clock.now() - from).toBeLessThan(1_000);
+    // Well within a boot: it is not a second wake.
+    expect(scene.clock.now() - from).toBeLessThan(5_000);
     expect(scene.accepted).toEqual(["wake"]);
   });
 });

@@ -46,6 +46,8 @@ export class Front {
   static async open(servers: readonly RealServer[], options: FrontOptions = {}): Promise<Front> {
     const folder = await mkdtemp(join(tmpdir(), "front-"));
     const simulator = await startSimulator({
+      // Readiness by the platform's word needs a deployment that can be read.
+      switches: { deploymentReadable: "view" },
       org,
       gvcs: [gvc],
       workloads: {
