@@ -58,7 +58,7 @@ export async function coldAndWarm(
   const cold = await transfer(place, client, "cold", signal);
   say.section("and again while it is awake");
   const warm = await transfer(place, client, "warm", signal);
-  const banner = await firstLine(await place.endpoint());
+  const banner = await firstLine(await place.endpoint(), signal);
   say.line("server", `says ${banner}`);
   if (process.env.REQUIRE_REAL_PEERS === "1")
     say.claim(banner.includes("OpenSSH"), "the server is a real OpenSSH");
@@ -88,9 +88,9 @@ async function transfer(
 }
 
 /** What the server says of itself, through the proxy. */
-function firstLine({ host, port }: { host: string; port: number }): Promise<string> {
+function firstLine({ host, port }: { host: string; port: number }, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(port, host);
+    const socket = connect({ port, host, signal });
     socket.setEncoding("utf8").once("error", reject);
     socket.once("close", () => reject(new Error("the server closed the connection without a word")));
     // An SSH client says who it is before it hears the server; who says nothing wakes nobody.
