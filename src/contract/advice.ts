@@ -1,4 +1,4 @@
-import { drainWithin } from "./drain";
+import { drainWithin, OWN_GRACE_MARGIN_MS } from "./drain";
 import { formatDuration } from "./durations";
 import type { ProxySettings, TargetSettings } from "./settings";
 
@@ -13,8 +13,6 @@ export interface Advice {
 
 /** What the fastest targets were measured to take from suspended to ready. */
 const FASTEST_WAKE_MS = 10_000;
-/** Added to the proxy's own grace before its first suspend. */
-const GRACE_MARGIN_MS = 15_000;
 
 export function advise(settings: Omit<ProxySettings, "platform">): Advice[] {
   const { ownGraceMs, drainTimeoutMs } = settings;
@@ -57,8 +55,8 @@ function adviseTarget(target: TargetSettings, settings: Omit<ProxySettings, "pla
       );
     }
   }
-  if (ownGraceMs !== undefined && idleHoldMs < ownGraceMs + GRACE_MARGIN_MS) {
-    const wait = formatDuration(ownGraceMs + GRACE_MARGIN_MS);
+  if (ownGraceMs !== undefined && idleHoldMs < ownGraceMs + OWN_GRACE_MARGIN_MS) {
+    const wait = formatDuration(ownGraceMs + OWN_GRACE_MARGIN_MS);
     say("IDLE_HOLD", `after its own start the proxy still waits ${wait} before it suspends anything`);
   }
   if (target.maxHeld > target.maxConnections) {

@@ -389,6 +389,4 @@ export const SETTINGS = {
   },
 } as const satisfies Record<string, Setting>;
 
-export type SettingName = keyof typeof SETTINGS;
-
 export const allSettings = (): Setting[] => Object.values(SETTINGS);

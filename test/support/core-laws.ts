@@ -1,9 +1,4 @@
-import {
-  DOUBT_READ_MS,
-  FOREIGN_UNDO_MS,
-  GRACE_MARGIN_MS,
-  OWN_GRACE_MARGIN_MS,
-} from "../../proxy-image/src/core/limits.ts";
+import { DOUBT_READ_MS, FOREIGN_UNDO_MS, GRACE_MARGIN_MS } from "../../proxy-image/src/core/limits.ts";
 import type {
   ConnectionStage,
   Effect,
@@ -12,6 +7,7 @@ import type {
   TargetConfig,
   TargetState,
 } from "../../proxy-image/src/core/types.ts";
+import { OWN_GRACE_MARGIN_MS } from "../../src/contract/drain.ts";
 import type { Platform, WriteCall } from "./core-platform.ts";
 import type { Generation } from "./core-target.ts";
 import type { Timeline } from "./core-time.ts";

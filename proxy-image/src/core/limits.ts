@@ -6,9 +6,6 @@ export const GRACE_MARGIN_MS = 10_000;
 /** The platform's default termination grace, used until the workload has been read. */
 export const DEFAULT_GRACE_MS = 90_000;
 
-/** Added to the proxy's own grace before the first suspend: the replica before it may drain for that long. */
-export const OWN_GRACE_MARGIN_MS = 15_000;
-
 /** A generation that has not become ready by then idles down as usual, so that it stops costing money. */
 export const STARTING_LIMIT_MS = 30 * 60_000;
 

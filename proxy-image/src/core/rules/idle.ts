@@ -1,5 +1,6 @@
+import { OWN_GRACE_MARGIN_MS } from "../../../../src/contract/drain";
 import { giveUp, idleHoldMs } from "../generation";
-import { DECISION_READ_MAX_AGE_MS, OWN_GRACE_MARGIN_MS, STARTING_LIMIT_MS } from "../limits";
+import { DECISION_READ_MAX_AGE_MS, STARTING_LIMIT_MS } from "../limits";
 import { enter } from "../phases";
 import { demand } from "../state";
 import { retryAt } from "../trouble";

@@ -14,7 +14,6 @@ import { failureRetryAt } from "./failure";
 /** Watches the workload: a foreign hand may suspend, wake, pause, delete or re-create it at any time. */
 export function reading(turn: Turn): void {
   const { state, now } = turn;
-
   if (state.read || state.write || !turn.due(nextReadAt(turn))) return;
   state.read = { sentAt: now, stale: false };
   state.readAt = now;
