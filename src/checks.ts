@@ -1,4 +1,4 @@
-import { Exposure } from "./args";
+import { Exposure } from "./choices";
 import { nameProblem, newNameProblem, parseLink } from "./contract/links";
 import { containerPortProblem, duplicates, isPort, MAX_PORT, publicPortProblem } from "./contract/ports";
 import { type Problem, problem } from "./contract/problems";

@@ -1,16 +1,9 @@
 import { createHash } from "node:crypto";
 import { MAX_NAME, MAX_WORKLOAD_NAME } from "./contract/links";
 
-/**
- * Physical names. They follow from the component's name alone (and the policy's from its GVC too, because policies
- * live in the organisation), so that they are known before anything exists and never change on an update. How they
- * are made is a promise: another name would replace the load balancer and with it the address.
- */
-export interface PhysicalNames {
-  identity: string;
-  policy: string;
-  workload: string;
-}
+// Physical names. They follow from the component's name alone (and the policy's from its GVC too, because policies
+// live in the organisation), so that they are known before anything exists and never change on an update. How they
+// are made is a promise: another name would replace the load balancer and with it the address.
 
 const SUFFIX = "-proxy";
 const HASH_LENGTH = 8;

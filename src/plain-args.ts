@@ -1,5 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
-import type { ScaleToZeroTcpArgs, TargetArgs } from "./args";
+import type { ScaleToZeroTcpArgs } from "./args";
+import type { TargetArgs } from "./target-args";
 
 /** One of several targets once every value is known. */
 export interface PlainTarget extends pulumi.UnwrappedObject<Omit<TargetArgs, "target">> {

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type * as cpln from "@pulumiverse/cpln";
-import type { ScaleToZeroTcpArgs, TargetArgs } from "./args";
+import type { ScaleToZeroTcpArgs } from "./args";
 import { adviseArgs, checkArgs } from "./checks";
 import { formatPath, formatProblem, type Problem } from "./contract/problems";
 import { checkExtraEnv } from "./extra-env";
@@ -8,6 +8,7 @@ import { argumentError, secretOnes, settle, withoutEcho } from "./inputs";
 import type { PlainArgs } from "./plain-args";
 import { type RenderedSettings, renderSettings } from "./proxy-settings";
 import { inferences } from "./readiness";
+import type { TargetArgs } from "./target-args";
 
 type Settings = Extract<RenderedSettings, { ok: true }>;
 

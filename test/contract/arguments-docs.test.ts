@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Documented, documentedIn } from "../support/doc-comments.ts";
 import { expectGenerated, table } from "../support/generated-docs.ts";
 
-const documented = documentedIn("src/args.ts");
+const documented = ["args", "target-args", "choices"].flatMap((name) => documentedIn(`src/${name}.ts`));
 const named = (name: string) => documented.find((each) => each.name === name) as Documented;
 // What a program writes first comes first.
 const order = ["ScaleToZeroTcpArgs", "PortArgs", "TargetArgs", "ReadinessArgs"];

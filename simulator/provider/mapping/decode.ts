@@ -2,11 +2,12 @@
  * The API's document back to a program's terms. Where the program's own form (`prior`) means what came back, it stands
  * again: short links, the order of a set, an empty list that the API leaves out.
  */
+import { canonical } from "../../src/documents/json.ts";
 import type { Json, JsonObject } from "../../src/model.ts";
 import { contextOf } from "./encode.ts";
 import type { Codec, Context, Field, Fields, Shape } from "./fields.ts";
 import type { ResourceKind } from "./kind.ts";
-import { canonical, equal, equalSets, isObject } from "./values.ts";
+import { equal, equalSets, isObject } from "./values.ts";
 
 type View = "inputs" | "outputs";
 type Maybe = Json | undefined;

@@ -1,8 +1,9 @@
 /** What changed between two sets of inputs, path by path, in the engine's notation. */
+import { canonical } from "../../src/documents/json.ts";
 import type { Json, JsonObject } from "../../src/model.ts";
 import type { Field, Fields, Shape } from "./fields.ts";
 import type { ResourceKind } from "./kind.ts";
-import { canonical, equal, isObject } from "./values.ts";
+import { equal, isObject } from "./values.ts";
 
 export type ChangeKind = "add" | "delete" | "update";
 export interface Change {

@@ -1,4 +1,5 @@
 /** JSON values as the engine sends them: unknowns at any depth, and equality that ignores absent keys. */
+import { canonical } from "../../src/documents/json.ts";
 import type { Json, JsonObject } from "../../src/model.ts";
 
 /** What the engine puts where a value is not known yet. The same constant in every SDK. */
@@ -11,18 +12,6 @@ export function holdsUnknown(value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.some(holdsUnknown);
   if (value !== null && typeof value === "object") return Object.values(value).some(holdsUnknown);
   return false;
-}
-
-/** A canonical text: keys sorted, absent ones left out. */
-export function canonical(value: Json | undefined): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (value !== null && typeof value === "object") {
-    const entries = Object.entries(value)
-      .filter(([, item]) => item !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : 1));
-    return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(",")}}`;
-  }
-  return JSON.stringify(value ?? null);
 }
 
 export const equal = (a: Json | undefined, b: Json | undefined) => canonical(a) === canonical(b);

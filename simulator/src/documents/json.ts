@@ -41,3 +41,15 @@ export function without(object: JsonObject, ...names: string[]): JsonObject {
     Object.entries(object).filter(([name, value]) => value !== undefined && !names.includes(name)),
   );
 }
+
+/** JSON with sorted keys and without undefined members, so that the same content always has the same text. */
+export function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (value !== null && typeof value === "object") {
+    const entries = Object.entries(value)
+      .filter(([, item]) => item !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+    return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}

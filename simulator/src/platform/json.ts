@@ -36,15 +36,3 @@ export function boolean(value: unknown): boolean | undefined {
 export function lastSegment(link: string): string {
   return link.slice(link.lastIndexOf("/") + 1);
 }
-
-/** JSON with sorted keys, so that the same content always has the same text. */
-export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (value !== null && typeof value === "object") {
-    const entries = Object.entries(value)
-      .filter(([, item]) => item !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : 1));
-    return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}

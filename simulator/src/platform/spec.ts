@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import { canonical } from "../documents/json.ts";
 import type { JsonObject, Resource } from "../model.ts";
-import { boolean, canonical, lastSegment, list, number, object, text, texts } from "./json.ts";
+import { boolean, lastSegment, list, number, object, text, texts } from "./json.ts";
 
 /** What one location is to run, read from a workload document. Everything optional on the wire is settled here. */
 export interface LocationSpec {

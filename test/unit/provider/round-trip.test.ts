@@ -5,8 +5,8 @@ import { diff } from "../../../simulator/provider/mapping/diff.ts";
 import { encode } from "../../../simulator/provider/mapping/encode.ts";
 import { check, fill } from "../../../simulator/provider/mapping/inputs.ts";
 import type { ResourceKind } from "../../../simulator/provider/mapping/kind.ts";
-import { canonical } from "../../../simulator/provider/mapping/values.ts";
 import { kinds } from "../../../simulator/provider/registry.ts";
+import { canonical } from "../../../simulator/src/documents/json.ts";
 import { answered, inputsOf } from "./arbitrary.ts";
 
 const secretKinds = ["opaque", "userpass", "dictionary", "keypair", "tls"];
