@@ -1,4 +1,7 @@
-/** Pulumi's own options on the component, under the real engine where mocks can't tell. */
+/**
+ * Pulumi's own options on the component, under the real engine where mocks can't tell. Those that say what goes and
+ * when are in leaving.test.ts.
+ */
 import * as pulumi from "@pulumi/pulumi";
 import type { PulumiFn, Stack } from "@pulumi/pulumi/automation/index.js";
 import * as cpln from "@pulumiverse/cpln";
@@ -78,19 +81,15 @@ it("instances never collide; transforms, dependsOn and a lookup by URN do what t
   });
 });
 
-it("protect keeps all of it until it is taken off; retainOnDelete leaves it, carried to the children by a transform", async () => {
-  const keep: pulumi.ResourceTransform = ({ props, opts }) => ({
-    props,
-    opts: { ...opts, retainOnDelete: true } as never,
-  });
+it("protect keeps all of it until it is taken off", async () => {
   await withProgram(of("kept", { protect: true }), async (stack, next) => {
     await stack.up();
     await expect(stack.destroy()).rejects.toThrow(/protected/);
     expect(documents.get("workload", "kept-proxy", "prod")).toBeDefined();
-    next(of("kept", { transforms: [keep] }));
+    next(of("kept"));
     await stack.up();
     await stack.destroy();
-    expect(documents.get("workload", "kept-proxy", "prod")).toBeDefined();
+    expect(documents.get("workload", "kept-proxy", "prod")).toBeUndefined();
   });
 });
 
@@ -110,7 +109,7 @@ it("aliases rename it, and move it under a parent, without touching anything", a
   });
 });
 
-it("ignoreChanges is about the component alone; transforms carry it, and deleteBeforeReplace, to a child", async () => {
+it("ignoreChanges is about the component alone; transforms carry it to a child", async () => {
   const toWorkload =
     (more: pulumi.CustomResourceOptions): pulumi.ResourceTransform =>
     ({ type, props, opts }) =>
@@ -131,16 +130,6 @@ it("ignoreChanges is about the component alone; transforms carry it, and deleteB
       ),
     );
     expect(await steps((onEvent) => stack.preview({ onEvent }))).toEqual([]);
-    // Another GVC replaces everything; the proxy's old workload now goes before the new one comes.
-    next(of("ignoring", { transforms: [toWorkload({ deleteBeforeReplace: true })] }, { gvc: "other" }));
-    documents.it.recorder.clear();
-    const replaced = await steps((onEvent) => stack.up({ onEvent }));
-    expect(replaced.filter((step) => step.startsWith("create-replacement")).length).toBe(3);
-    const calls = documents.it.recorder.matching({ method: ["POST", "DELETE"], path: /workload/ });
-    expect(calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      "DELETE /org/acme/gvc/prod/workload/ignoring-proxy",
-      "POST /org/acme/gvc/other/workload",
-    ]);
   });
 });
 
