@@ -23,8 +23,7 @@ export async function whyNotNative(): Promise<string | undefined> {
 
 /** Quick where nothing has changed. Throws with the compiler's words where it fails. */
 export async function buildNative(): Promise<void> {
-  const args = ["build", "--release", "--locked", "--package", "splice-addon"];
-  const { code, stderr } = await capture("cargo", args, { cwd: crates });
+  const { code, stderr } = await capture("sh", [fromRoot("proxy-image", "image", "compile-plane.sh")]);
   if (code !== 0) throw new Error(`cargo build failed\n${stderr}`);
   const built = join(targetDir, "release", "libsplice_addon.so");
   if (await same(built, addonFile)) return;

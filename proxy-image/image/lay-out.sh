@@ -7,10 +7,7 @@ dist=$(dirname "$0")/../dist
 
 mkdir -p "$to/app" "$to/usr/local/bin"
 cp "$(command -v node)" "$to/usr/local/bin/node"
-cp "$dist/main.js" "$dist/sbom.cdx.json" "$dist/licenses.txt" "$to/app/"
-for plane in "$dist"/*.node; do
-  [ ! -e "$plane" ] || cp "$plane" "$to/app/"
-done
+cp "$dist/main.js" "$dist/splice.node" "$dist/sbom.cdx.json" "$dist/licenses.txt" "$to/app/"
 
 chmod 755 "$to" "$to/app" "$to/usr" "$to/usr/local" "$to/usr/local/bin" "$to/usr/local/bin/node"
 chmod 644 "$to"/app/*

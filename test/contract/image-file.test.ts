@@ -38,12 +38,46 @@ it("runs as a numeric user that is neither root nor the mesh's own", () => {
   expect(user).not.toMatch(/\b1337\b/);
 });
 
-it("names both bases by digest, and Node in the version that everything else runs on", () => {
+describe("the bases", () => {
   const bases = instruction("ARG").filter((line) => /_IMAGE=/.test(line));
-  expect(bases).toHaveLength(2);
-  for (const base of bases) expect(base).toMatch(/@sha256:[0-9a-f]{64}$/);
-  const { node } = JSON.parse(read("package.json")).devDependencies;
-  expect(bases[0]).toContain(`/node:${node}-`);
+  const base = (name: string) => bases.find((line) => line.startsWith(`${name}=`)) ?? "";
+
+  it("are arguments, by digest, and all that there are", () => {
+    expect(bases).toHaveLength(3);
+    for (const line of bases) expect(line).toMatch(/@sha256:[0-9a-f]{64}$/);
+    const stages = instruction("FROM").map((line) => line.split(" ")[0]?.replace(/^\$\{(.*)\}$/, "$1"));
+    expect(stages).toEqual(["RUST_IMAGE", "scratch", "BUILD_IMAGE", "BASE_IMAGE"]);
+  });
+
+  it("have Node in the version that everything else runs on, and the Rust of the workflows", () => {
+    const { node } = JSON.parse(read("package.json")).devDependencies;
+    expect(base("BUILD_IMAGE")).toContain(`/node:${node}-`);
+    const [, rust] = /\/rust:([\d.]+)-/.exec(base("RUST_IMAGE")) ?? [];
+    for (const name of ["ci", "release"]) {
+      const versions = [...read(`.github/workflows/${name}.yml`).matchAll(/\/rust:([\d.]+)-/g)];
+      expect(versions.length).toBeGreaterThan(0);
+      for (const [, version] of versions) expect(version).toBe(rust);
+    }
+  });
+
+  // What is linked against one glibc may ask for more than an older one has.
+  it("are of one Debian", () => {
+    expect(base("RUST_IMAGE")).toMatch(/-bookworm@/);
+    expect(base("BUILD_IMAGE")).toMatch(/-bookworm-/);
+    expect(base("BASE_IMAGE")).toContain("-debian12:");
+  });
+});
+
+it("is made from sources alone: nothing that was compiled gets into the build", () => {
+  const lines = read("proxy-image/Dockerfile.dockerignore")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  expect(lines[0]).toBe("*");
+  const admitted = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
+  expect(admitted).not.toContain("proxy-image");
+  for (const path of admitted) expect(path).not.toMatch(/dist|target|\.node/);
+  // The one folder of those that a compiler writes into.
+  expect(lines).toContain("proxy-image/native/target");
 });
 
 it("has no version of its own: the label and the tag come from the package's", () => {

@@ -1,6 +1,7 @@
 /**
  * Bases for an offline build, from this Debian's own packages: unpacked, not installed, so that no script of theirs
- * runs and no package manager is needed inside. Node is the one that npm's package `node` has brought.
+ * runs and no package manager is needed inside. Node is the one that npm's package `node` has brought; Debian's Rust
+ * is too old, so that the toolchain and the crates are this machine's, which the build mounts (`toolchain.ts`).
  */
 import { chmod, copyFile, glob, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,11 +10,11 @@ import { must } from "./must.ts";
 
 /** What Node and the native plane link to, and the authorities that TLS asks for. */
 const runtimePackages = ["libc6", "libgcc-s1", "libstdc++6", "ca-certificates"];
-/** `sh` and the few commands that the build stage uses. */
-const buildPackages = [
-  ...runtimePackages,
-  ...["dash", "coreutils", "libacl1", "libattr1", "libgmp10", "libselinux1", "libpcre2-8-0"],
-];
+/** `sh` and the few commands that the build stages use. */
+const shellPackages = ["dash", "coreutils", "libacl1", "libattr1", "libgmp10", "libselinux1", "libpcre2-8-0"];
+const buildPackages = [...runtimePackages, ...shellPackages];
+/** What rustc links with; and what those packages need, which differs with their version and the architecture. */
+const linkerPackages = ["gcc", "libc6-dev"];
 
 const passwd = `root:x:0:0:root:/root:/sbin/nologin
 nobody:x:65534:65534:nobody:/nonexistent:/sbin/nologin
@@ -41,13 +42,25 @@ export async function layOutRuntimeBase(folder: string, packagesDir: string): Pr
   await bundleCertificates(folder);
 }
 
-/** The build stage's base: the same libraries, Node, and the commands that its steps need. */
+/** The bundle's build stage: the same libraries, Node, and the commands that its steps need. */
 export async function layOutBuildBase(folder: string, packagesDir: string): Promise<void> {
   await unpack(buildPackages, folder, packagesDir);
   await makeFolders(folder, "usr/local", "usr/local/bin");
   await copyFile(pinnedNode(), join(folder, "usr/local/bin/node"));
-  const sh = join(folder, "bin", "sh");
-  await symlink("dash", sh).catch((error: NodeJS.ErrnoException) => {
+  await linkShell(folder);
+}
+
+/** The plane's build stage: what a Rust toolchain needs beside itself, against the same libraries. */
+export async function layOutRustBase(folder: string, packagesDir: string): Promise<void> {
+  const linker = await withDependencies(linkerPackages);
+  await unpack([...new Set([...buildPackages, ...linker])], folder, packagesDir);
+  await linkShell(folder);
+  // The name that the package's own script would give it, and that rustc calls.
+  await symlink("gcc", join(folder, "usr", "bin", "cc"));
+}
+
+async function linkShell(folder: string): Promise<void> {
+  await symlink("dash", join(folder, "bin", "sh")).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
   });
 }
@@ -79,11 +92,22 @@ async function unpack(packages: string[], folder: string, packagesDir: string): 
 }
 
 async function download(packages: string[], packagesDir: string): Promise<void> {
-  const get = () => must("apt-get", ["-q", "download", ...packages], { cwd: packagesDir });
-  await get().catch(async () => {
-    // A machine without lists, or with lists that name packages which are no longer served.
+  await withLists(() => must("apt-get", ["-q", "download", ...packages], { cwd: packagesDir }));
+}
+
+/** The packages and all that they depend on, in the names of those that are really there. */
+async function withDependencies(packages: string[]): Promise<string[]> {
+  const asked = ["depends", "--recurse", "--important", ...packages];
+  const answer = await withLists(() => must("apt-cache", asked));
+  // Their relations are indented; `<…>` is a name that several packages provide.
+  return answer.split("\n").filter((line) => /^[a-z0-9]/.test(line));
+}
+
+/** On a machine without lists, or with lists that name packages which are no longer served, gets new ones. */
+async function withLists<T>(ask: () => Promise<T>): Promise<T> {
+  return await ask().catch(async () => {
     await must("apt-get", ["-q", "update"]);
-    await get();
+    return await ask();
   });
 }
 

@@ -12,11 +12,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { fromRoot, root } from "../lib/root.ts";
-import { layOutBuildBase, layOutRuntimeBase } from "./bases.ts";
+import { layOutBuildBase, layOutRuntimeBase, layOutRustBase } from "./bases.ts";
 import { Buildah } from "./buildah.ts";
 import { type ImageLayout, readLayout } from "./layout.ts";
 import { measure, megabytes, row } from "./measure.ts";
 import { must } from "./must.ts";
+import { rustOfThisMachine } from "./toolchain.ts";
 
 export interface BuildOptions {
   /** Where the OCI layout goes; replaced if there is one. */
@@ -32,7 +33,9 @@ export async function buildImage(options: BuildOptions): Promise<ImageLayout[]> 
     const buildah = await Buildah.open(join(dir, "buildah"));
     const commit = await commitOfCheckout();
     const { version } = JSON.parse(await readFile(fromRoot("package.json"), "utf8"));
-    const bases = options.registryBases ? {} : await makeBases(buildah, dir, commit.timestamp);
+    const { args, volumes } = options.registryBases
+      ? { args: {}, volumes: [] }
+      : await makeBases(buildah, dir, commit.timestamp);
     const outputs = Array.from({ length: options.times ?? 1 }, (_, index) =>
       index === 0 ? options.output : `${options.output}-${index + 1}`,
     );
@@ -43,8 +46,8 @@ export async function buildImage(options: BuildOptions): Promise<ImageLayout[]> 
         ignoreFile: fromRoot("proxy-image", "Dockerfile.dockerignore"),
         context: root,
         timestamp: commit.timestamp,
-        args: { ...bases, VERSION: version, REVISION: commit.revision },
-        volumes: options.registryBases ? [] : [`${fromRoot("node_modules")}:/build/node_modules:ro`],
+        args: { ...args, VERSION: version, REVISION: commit.revision },
+        volumes,
       });
       await rm(output, { recursive: true, force: true });
       await buildah.push("scale-to-zero-proxy", output);
@@ -65,22 +68,32 @@ async function commitOfCheckout(): Promise<{ revision: string; timestamp: number
   };
 }
 
+/** The Dockerfile's bases from Debian packages; and what its steps see of this machine, that no package brings. */
 async function makeBases(
   buildah: Buildah,
   dir: string,
   timestamp: number,
-): Promise<{ BUILD_IMAGE: string; BASE_IMAGE: string }> {
+): Promise<{ args: Record<string, string>; volumes: string[] }> {
   const packages = join(dir, "packages");
-  const made = { BUILD_IMAGE: layOutBuildBase, BASE_IMAGE: layOutRuntimeBase };
-  for (const [name, layOut] of Object.entries(made)) {
+  const rust = await rustOfThisMachine();
+  const made = {
+    RUST_IMAGE: { layOut: layOutRustBase, env: rust.env },
+    BUILD_IMAGE: { layOut: layOutBuildBase, env: {} },
+    BASE_IMAGE: { layOut: layOutRuntimeBase, env: {} },
+  };
+  const args: Record<string, string> = {};
+  for (const [name, { layOut, env }] of Object.entries(made)) {
     const context = join(dir, name);
     await mkdir(context);
     await layOut(context, packages);
     const dockerfile = `${context}.Dockerfile`;
-    await writeFile(dockerfile, "FROM scratch\nCOPY . /\n");
-    await buildah.build({ tag: name.toLowerCase(), dockerfile, context, timestamp });
+    const variables = Object.entries(env).map(([variable, value]) => `ENV ${variable}=${value}\n`);
+    await writeFile(dockerfile, `FROM scratch\nCOPY . /\n${variables.join("")}`);
+    const tag = name.toLowerCase();
+    await buildah.build({ tag, dockerfile, context, timestamp });
+    args[name] = `localhost/${tag}`;
   }
-  return { BUILD_IMAGE: "localhost/build_image", BASE_IMAGE: "localhost/base_image" };
+  return { args, volumes: [`${fromRoot("node_modules")}:/build/node_modules:ro`, ...rust.volumes] };
 }
 
 if (import.meta.main) {
