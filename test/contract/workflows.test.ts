@@ -18,6 +18,9 @@ interface Step {
   uses?: string;
   run?: string;
 }
+interface ImageStep extends Step {
+  with?: Record<string, string>;
+}
 interface Workflow {
   permissions: Record<string, string>;
   env?: Record<string, string>;
@@ -57,6 +60,12 @@ describe.each(names)("%s", (name) => {
     }
   });
 
+  it("names every container by digest", async () => {
+    const images = (await text(name)).split("\n").filter((line) => /^ +image: /.test(line));
+    expect(images.length).toBeGreaterThan(0);
+    for (const line of images) expect(line).toMatch(/@sha256:[0-9a-f]{64}$/);
+  });
+
   it("may read, and more only in the job that needs it; every job has an end", async () => {
     const flow = await workflow(name);
     expect(flow.permissions).toEqual({ contents: "read" });
@@ -77,6 +86,17 @@ describe.each(names)("%s", (name) => {
     const versions = [...(await text(name)).matchAll(/node-version: (\S+)/g)].map(([, version]) => version);
     for (const version of versions) expect(version).toBe(manifest.devDependencies.node);
   });
+});
+
+it("a release attaches the plane that is in its image: the same stage of the same file, and no other compile", async () => {
+  const flow = yaml.load(await text("release.yml")) as { jobs: Record<string, { steps: ImageStep[] }> };
+  const builds = (flow.jobs.image?.steps ?? []).filter(({ uses }) => uses?.startsWith("docker/build-push"));
+  expect(builds.map((step) => step.with?.target)).toEqual([undefined, "plane"]);
+  expect(new Set(builds.map((step) => `${step.with?.file} ${step.with?.platforms}`)).size).toBe(1);
+  expect(await readFile(fromRoot("proxy-image", "Dockerfile"), "utf8")).toMatch(
+    /^FROM scratch AS plane\nCOPY --from=compile \/splice\.node \/$/m,
+  );
+  expect(scripts(await workflow("release.yml")).join("\n")).not.toContain("build:native");
 });
 
 it("the checks of a pull request are those of this machine, and its bench", async () => {
@@ -126,6 +146,22 @@ describe("the shell steps of a release", () => {
   it("take time and version from the tagged commit", async () => {
     const { output } = await runStep("Times and version of the commit", {}, root);
     expect(output).toMatch(/^epoch=\d{10}\nversion=1\.2\.3\n$/);
+  });
+
+  it("run each architecture's image as the platform would, and load the plane in it", async () => {
+    await stub("docker");
+    const built = "ghcr.io/someone/image@sha256:0";
+    const { calls } = await runStep("Run what was pushed, as it is, and its plane", { BUILT: built });
+    const run = "docker run --rm --read-only --cap-drop=ALL --security-opt=no-new-privileges";
+    expect(calls).toBe(
+      `${run} ${built} --version --verbose\n` +
+        `${run} --entrypoint node ${built} -e require("/app/splice.node").SplicePlane.name\n`,
+    );
+    // The same as what a pull request runs.
+    const named = (flow: Workflow, part: string) =>
+      steps(flow).find(({ name }) => name?.endsWith(part))?.run ?? "";
+    const last = named(await workflow("ci.yml"), "its plane");
+    expect(last).toBe(named(await workflow("release.yml"), "its plane"));
   });
 
   it("make one index of both architectures' digests, and sign what it then is", async () => {
