@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { type EngineEvent, LocalWorkspace, type Stack } from "@pulumi/pulumi/automation/index.js";
+import type { Image } from "../../../simulator/src/images/index.ts";
 import { type Simulator, startSimulator } from "../../../simulator/src/index.ts";
 import type { ResourceKey } from "../../../simulator/src/model.ts";
 import type { ReplicaSnapshot } from "../../../simulator/src/platform/snapshot.ts";
@@ -28,6 +29,8 @@ export interface Health {
 export interface PlaceOptions {
   idleHold?: string;
   graceSeconds?: number;
+  /** In place of what the local platform runs by these names. */
+  images?: Image[];
 }
 
 /** The sftp example on the local platform, deployed by the real engine and used by a real SFTP client. */
@@ -62,6 +65,7 @@ export class Place {
       org,
       gvcs: [],
       workloads: {
+        images: options.images ?? [],
         bootMs: 1_000,
         probeTimeScale: 0.2,
         onLog: ({ container, replica, stream, text }) => {
