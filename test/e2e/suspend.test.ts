@@ -1,89 +1,208 @@
-/** `suspend` belongs to the proxy: what each operation of Pulumi makes of its flips, cell by cell, and the way out. */
+/**
+ * `suspend` belongs to the proxy: what each operation of Pulumi makes of its flips, cell by cell, and the way out. The
+ * flips are the proxy's own, made for real clients by its workload identity.
+ */
+import * as pulumi from "@pulumi/pulumi";
 import * as cpln from "@pulumiverse/cpln";
-import { describe, expect, it } from "vitest";
-import { ignoreSuspend, liveSuspend, ScaleToZeroTcp } from "../../src/index.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bannerEcho, functionImage } from "../../simulator/src/images/index.ts";
+import { type Simulator, startSimulator } from "../../simulator/src/index.ts";
+import type { JsonObject } from "../../simulator/src/model.ts";
+import { ignoreSuspend, liveSuspend, ScaleToZeroTcp, type ScaleToZeroTcpArgs } from "../../src/index.ts";
+import { connectPeer, type Peer } from "../support/client.ts";
 import { withInlineStack } from "../support/engine.ts";
 import { type Cell, cells, type Moment, moments, type Operation } from "../support/suspend-cells.ts";
-import { org, proxyArgs, useDocuments } from "./component-support.ts";
 import { watch } from "./provider-support.ts";
 
-const documents = useDocuments("prod", "drift");
+const org = "acme";
+const gvc = "drift";
+const BANNER = "220 hello\r\n";
+// Ports that suggest no protocol: the server's first bytes are awaited.
+const TARGET_PORT = 7022;
+const FIRST_PORT = 7100;
 
-/** A flip as the proxy makes it: by an identity that may edit, and nothing else. */
-async function flip(gvc: string, name: string, suspend: boolean): Promise<void> {
-  const path = `/org/${org}/gvc/${gvc}/workload/${name}`;
-  const token = documents.it.createToken(`hand-${name}`, [
-    { kind: "workload", permissions: ["edit"], targetLinks: [path] },
-  ]);
-  const response = await fetch(documents.it.apiUrl + path, {
-    method: "PATCH",
-    headers: { authorization: token },
-    body: JSON.stringify({ spec: { defaultOptions: { suspend } } }),
-  });
-  expect(response.status).toBe(200);
+let simulator: Simulator;
+beforeAll(async () => {
+  const greeter = functionImage({ name: "greeter", run: bannerEcho(BANNER) });
+  simulator = await startSimulator({ org, gvcs: [gvc], workloads: { images: [greeter], bootMs: 50 } });
+});
+afterAll(() => simulator?.dispose());
+
+const env = () => ({
+  CPLN_ENDPOINT: simulator.apiUrl,
+  CPLN_ORG: org,
+  CPLN_TOKEN: simulator.deployerToken,
+});
+const workload = (name: string) => ({ org, kind: "workload", gvc, name });
+
+function isSuspended(name: string): boolean | undefined {
+  const spec = simulator.store.get(workload(name))?.spec as JsonObject | undefined;
+  return (spec?.defaultOptions as { suspend?: boolean } | undefined)?.suspend;
 }
 
-const target = (gvc: string, name: string, suspend: unknown, word = "one"): cpln.WorkloadArgs => ({
+const when = (name: string, status: "suspended" | "notSuspended") =>
+  simulator.platform.when(workload(name), ({ suspendedStatus }) => suspendedStatus === status);
+
+/** What was written to a workload's `suspend` and accepted, in order: by the proxy, or by Pulumi. */
+function written(name: string, by: "proxy" | "pulumi"): boolean[] {
+  const principal = by === "proxy" ? /\/identity\// : /\/serviceaccount\/deployer$/;
+  return simulator.recorder
+    .matching({ method: "PATCH", path: `/org/${org}/gvc/${gvc}/workload/${name}`, principal })
+    .filter(({ status }) => status === 200)
+    .map(({ body }) => /"suspend":(true|false)/.exec(JSON.stringify(body))?.[1] === "true");
+}
+
+const target = (name: string, suspend: pulumi.Input<boolean>, word = "one"): cpln.WorkloadArgs => ({
   name,
   gvc,
   type: "standard",
   containers: [
-    { name: "main", image: "sftp:1", ports: [{ number: 2222, protocol: "tcp" }], env: { WORD: word } },
+    {
+      name: "main",
+      image: "greeter:1",
+      ports: [{ number: TARGET_PORT, protocol: "tcp" }],
+      env: { WORD: word },
+    },
   ],
-  options: { capacityAi: false, autoscaling: { metric: "disabled" }, suspend: suspend as boolean },
+  options: { capacityAi: false, autoscaling: { metric: "disabled", minScale: 1, maxScale: 1 }, suspend },
   firewallSpec: { internal: { inboundAllowType: "same-gvc" } },
+  // After a wake by another hand, the proxy waits for as long as the old generation might still answer.
+  rolloutOptions: [{ terminationGracePeriodSeconds: 5 }],
 });
 
-describe.each<Operation>(["up", "refresh", "up --refresh"])("%s", (operation) => {
-  const rows = cells.filter((cell) => cell.operation === operation);
-  const all = rows.flatMap((cell, index) =>
-    moments.map((moment) => ({
-      cell,
-      moment,
-      name: `${operation.replaceAll(/\W+/g, "-")}-${index}-${moment}`,
-    })),
+/** A proxy waits for the grace of the one that it may have replaced before it suspends. These replace nobody. */
+const replacesNobody: pulumi.ResourceTransform = ({ type, props, opts }) => {
+  if (type !== "cpln:index/workload:Workload") return undefined;
+  const containers = props.containers.map((container: { env: pulumi.Input<Record<string, string>> }) => ({
+    ...container,
+    env: pulumi.output(container.env).apply(({ OWN_GRACE: _, ...rest }) => rest),
+  }));
+  return { props: { ...props, containers }, opts };
+};
+
+const proxyOf = (name: string, args: Pick<ScaleToZeroTcpArgs, "targets"> & Partial<ScaleToZeroTcpArgs>) =>
+  new ScaleToZeroTcp(
+    name,
+    { gvc, allow: ["0.0.0.0/0"], idleHold: "200ms", preflight: false, ...args },
+    { transforms: [replacesNobody] },
   );
 
-  it("does what the table says, whatever the proxy did before", async () => {
+/** A client in a session with its target, through the proxy. */
+async function client(proxy: string, port: number): Promise<Peer> {
+  await simulator.platform.when(workload(proxy), ({ ready }) => ready > 0);
+  const { host, port: local } = await simulator.platform.endpoint(workload(proxy), port);
+  const peer = await connectPeer(local, { host });
+  expect(await peer.text(BANNER.length)).toBe(BANNER);
+  return peer;
+}
+
+async function isServed(peer: Peer): Promise<boolean> {
+  peer.write("still?");
+  return (await peer.text(6)) === "still?";
+}
+
+interface Place {
+  cell: Cell;
+  moment: Moment;
+  name: string;
+  port: number;
+}
+
+/** What became of one cell's target. */
+interface Seen {
+  /** What the proxy had made of `suspend` before. */
+  flipped: boolean | undefined;
+  shown: string[];
+  /** What Pulumi has written to `suspend` agrees with the proxy. */
+  stays: boolean;
+}
+
+describe.each<Operation>(["up", "refresh", "up --refresh"])("%s", (operation) => {
+  const stem = operation.replaceAll(/\W+/g, "-");
+  const places: Place[] = cells
+    .filter((cell) => cell.operation === operation)
+    .flatMap((cell) => moments.map((moment) => ({ cell, moment })))
+    .map((each, index) => ({ ...each, name: `${stem}-${index}`, port: FIRST_PORT + index }));
+  const seen = new Map<string, Seen>();
+  const connected = new Map<string, Peer>();
+
+  /** The proxy brings each target to where its cell has it; then Pulumi runs. */
+  beforeAll(async () => {
     let again = false;
     const program = async () => {
-      for (const { cell, moment, name } of all) {
+      const targets = places.map(({ cell, moment, name, port }) => {
         const recorded = moment === "connected";
-        const suspend = cell.way === "liveSuspend" && again ? liveSuspend({ gvc: "drift", name }) : recorded;
-        const word = again && cell.change ? "two" : "one";
-        new cpln.Workload(
+        const suspend = cell.way === "liveSuspend" && again ? liveSuspend({ gvc, name }) : recorded;
+        const made = new cpln.Workload(
           name,
-          target("drift", name, suspend, word),
+          target(name, suspend, again && cell.change ? "two" : "one"),
           cell.way === "ignoreSuspend" ? { ignoreChanges: ignoreSuspend } : {},
         );
-      }
+        return { target: made, ports: [{ port, target: TARGET_PORT }] };
+      });
+      proxyOf(stem, { targets, watchInterval: "250ms" });
     };
     await withInlineStack(
       program,
       async (stack) => {
         await stack.up();
-        for (const { moment, name } of all) await flip("drift", name, moment === "suspended");
+        await Promise.all(
+          places.map(async ({ moment, name, port }) => {
+            if (moment === "suspended") await when(name, "suspended");
+            else connected.set(name, await client(`${stem}-proxy`, port));
+          }),
+        );
+        const flipped = new Map(places.map(({ name }) => [name, written(name, "proxy").at(-1)]));
+        simulator.recorder.clear();
         again = true;
         const { steps, onEvent } = watch();
         if (operation === "refresh") await stack.refresh({ onEvent });
         else await stack.up({ refresh: operation === "up --refresh", onEvent });
-        expect(all.map((each) => [each.name, seen(each, steps)])).toEqual(
-          all.map((each) => [each.name, { shown: each.cell.shown, stays: each.cell.stays }]),
-        );
+        for (const place of places) {
+          seen.set(place.name, {
+            flipped: flipped.get(place.name),
+            shown: shownIn(steps, place.name),
+            stays: written(place.name, "pulumi").every((suspend) => suspend === isFlipped(place)),
+          });
+        }
+        await Promise.all(places.map(settles));
       },
-      { env: documents.env },
+      { env: env() },
     );
   });
 
-  function seen({ name, moment }: { cell: Cell; moment: Moment; name: string }, steps: string[]) {
+  const isFlipped = ({ moment }: Place): boolean => moment === "suspended";
+
+  const shownIn = (steps: readonly string[], name: string): string[] => {
     const update = steps.find((step) => step.startsWith(`update ${name}: `));
-    const shown =
+    return (
       update
         ?.replace(/^.*?: /, "")
         .split(" ")
-        .sort() ?? [];
-    return { shown, stays: documents.suspended("drift", name) === (moment === "suspended") };
+        .sort() ?? []
+    );
+  };
+
+  /** What the table promises of the time after: a session that nothing touched goes on, a wrong flip is undone. */
+  async function settles({ cell, moment, name }: Place): Promise<void> {
+    const session = connected.get(name);
+    if (!cell.stays) {
+      await simulator.recorder.waitFor({
+        method: "PATCH",
+        path: new RegExp(`/workload/${name}$`),
+        principal: new RegExp(`/identity/${stem}-proxy$`),
+      });
+      expect(written(name, "proxy")).toEqual([moment === "suspended"]);
+    } else if (session && !cell.change) expect(await isServed(session)).toBe(true);
+    session?.reset();
   }
+
+  it.each(
+    places.map((place) => [place.cell.way, place.cell.change ? "yes" : "no", place.moment, place] as const),
+  )("%s, target changed too: %s, while %s", (_way, _change, _moment, place) => {
+    const { shown, stays } = place.cell;
+    expect(seen.get(place.name)).toEqual({ flipped: isFlipped(place), shown, stays });
+  });
 });
 
 describe("to retire the component", () => {
@@ -92,18 +211,20 @@ describe("to retire the component", () => {
     const program = async () => {
       const made = new cpln.Workload(
         "retired",
-        target("prod", "retired", !retired),
+        target("retired", !retired),
         retired ? {} : { ignoreChanges: ignoreSuspend },
       );
-      if (!retired) new ScaleToZeroTcp("retired", { ...proxyArgs("prod", ""), target: made });
+      if (retired) return;
+      proxyOf("retired", { targets: [{ target: made, ports: [{ port: FIRST_PORT, target: TARGET_PORT }] }] });
     };
     await withInlineStack(
       program,
       async (stack) => {
         await stack.up();
-        await flip("prod", "retired", false);
+        const session = await client("retired-proxy", FIRST_PORT);
         await stack.refresh();
-        await flip("prod", "retired", true);
+        session.reset();
+        await when("retired", "suspended");
         retired = true;
         const { steps, onEvent } = watch();
         await stack.up({ refresh: true, onEvent });
@@ -116,23 +237,31 @@ describe("to retire the component", () => {
           "delete retired-proxy",
           "update retired: options.suspend",
         ]);
-        expect(documents.suspended("prod", "retired")).toBe(false);
+        expect(isSuspended("retired")).toBe(false);
       },
-      { env: documents.env },
+      { env: env() },
     );
   });
 
   it("a destroy leaves a target of elsewhere as it is", async () => {
-    await documents.createTarget("prod", "outside", "outside-proxy");
+    const elsewhere = async () => void new cpln.Workload("outside", target("outside", false));
     await withInlineStack(
-      async () => void new ScaleToZeroTcp("outside", proxyArgs("prod", "outside")),
-      async (stack) => {
-        await stack.up();
-        await flip("prod", "outside", true);
-        await stack.destroy();
-        expect(documents.suspended("prod", "outside")).toBe(true);
+      elsewhere,
+      async (owner) => {
+        await owner.up();
+        const targets = [{ target: "outside", ports: [{ port: FIRST_PORT, target: TARGET_PORT }] }];
+        await withInlineStack(
+          async () => void proxyOf("outside", { targets }),
+          async (stack) => {
+            await stack.up();
+            await when("outside", "suspended");
+            await stack.destroy();
+            expect(isSuspended("outside")).toBe(true);
+          },
+          { env: env() },
+        );
       },
-      { env: documents.env },
+      { env: env() },
     );
   });
 });

@@ -43,6 +43,6 @@ export function outcome({ shown, stays }: Cell, moment: Moment): string {
     shown.length === 0 ? "nothing shown" : `shows ${shown.map((path) => `\`${path}\``).join(" and ")}`;
   if (stays) return `${seen}; stays ${moment === "suspended" ? "suspended" : "awake"}`;
   return moment === "suspended"
-    ? `${seen}; **is woken**, and suspended again after the idle-hold`
+    ? `${seen}; **is woken**, and suspended again after its grace period and the idle-hold`
     : `${seen}; **is suspended under its client**, and woken again by the proxy at its next read`;
 }
