@@ -15,7 +15,8 @@ export function onRead(turn: Turn, snapshot: WorkloadSnapshot): void {
   state.readTrouble = undefined;
 
   const known = state.workload;
-  if (!read || read.stale || (known && isOlder(turn, known, snapshot))) {
+  const newest = known ?? state.missed;
+  if (!read || read.stale || (newest && isOlder(turn, newest, snapshot))) {
     // A write has begun since, or the platform answered from an older copy: ask again.
     state.readWanted = true;
     return;
@@ -29,6 +30,7 @@ export function onRead(turn: Turn, snapshot: WorkloadSnapshot): void {
     turn.note({ event: "other_scaler", scaler: snapshot.otherScaler });
   }
   state.workload = { ...snapshot, readAt: read.sentAt, versionGuessed: false };
+  state.missed = undefined;
   allowForDraining(turn);
 
   if (snapshot.suspended) seenSuspended(turn, known);
@@ -52,7 +54,10 @@ function overruled(turn: Turn, writes: number): void {
 
 /** Whether the platform answered from a copy older than what is known, such as the answer to this proxy's write. */
 function isOlder(turn: Turn, known: KnownWorkload, snapshot: WorkloadSnapshot): boolean {
-  if (known.id !== snapshot.id || snapshot.version >= known.version) return false;
+  if (known.id !== snapshot.id || snapshot.version > known.version) return false;
+  // What is guessed is the least that it can be: a version just as high, but otherwise, is somebody's from before.
+  if (snapshot.version === known.version && !(known.versionGuessed && snapshot.suspended !== known.suspended))
+    return false;
   // A guess is no reason to disbelieve a platform for ever that counts otherwise.
   const writtenAt = turn.state.writtenAt ?? Number.NEGATIVE_INFINITY;
   return !known.versionGuessed || turn.now - writtenAt < DOUBT_SETTLED_MS;
@@ -160,6 +165,7 @@ export function forget(turn: Turn, event: "target_missing" | "target_recreated")
   const { state } = turn;
   turn.note({ event });
   endGeneration(turn);
+  if (event === "target_missing") state.missed = state.workload ?? state.missed;
   state.workload = undefined;
   // A target that is only said to be missing may yet meet a suspend that was lost.
   if (event === "target_recreated") state.doubt = undefined;

@@ -14,6 +14,7 @@ export function initialState(config: TargetConfig, now: number): TargetState {
     drainedAt: undefined,
     lastLeftAt: undefined,
     workload: undefined,
+    missed: undefined,
     write: undefined,
     read: undefined,
     status: undefined,

@@ -254,6 +254,8 @@ export interface TargetState {
   /** When a client last left, other than one turned away or a stranger. */
   lastLeftAt: number | undefined;
   workload: KnownWorkload | undefined;
+  /** One that was said to be missing, as it was last known: if it is there after all, its older copies are still older. */
+  missed: KnownWorkload | undefined;
   write: { suspend: boolean; versioned: boolean; sentAt: number; phaseBefore: Phase } | undefined;
   read: { sentAt: number; stale: boolean } | undefined;
   status: { sentAt: number } | undefined;

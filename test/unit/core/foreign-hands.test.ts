@@ -106,6 +106,32 @@ describe("a foreign wake", () => {
   });
 });
 
+describe("an older copy of the workload", () => {
+  test("is not taken for a foreign wake where the suspend's answer held no version", () => {
+    const bench = Bench.suspending()
+      .change({ graceMs: seconds(30) })
+      .writeFails("invalid");
+    expect(bench.take()).toEqual(["write suspend unversioned"]);
+    // Version 2, from before the suspend, which made it 3; all that the proxy can tell is that it is 2 at least.
+    const before = bench.workload;
+    bench.land().send({ type: "written", version: undefined }).pass(seconds(1)).take();
+    bench.send({ type: "read", snapshot: before });
+    expect(bench.phase).toBe("suspended");
+    expect(bench.notes()).not.toContain("foreign_wake");
+    expect(bench.pass(seconds(1)).take("read")).toEqual(["read"]);
+  });
+
+  test("is not believed because the workload was said to be missing in between", () => {
+    const bench = Bench.suspending();
+    const before = bench.workload;
+    bench.written().arrive().writeFails("missing").take();
+    expect(bench.phase).toBe("unknown");
+    bench.pass(seconds(1)).send({ type: "read", snapshot: before });
+    expect(bench.phase).toBe("unknown");
+    expect(bench.pass(seconds(1)).read().take("write")).toEqual(["write un-suspend"]);
+  });
+});
+
 describe("the tag scale-to-zero/mode", () => {
   test("paused: nothing is touched, whatever the demand", () => {
     const asleep = Bench.with({}, { suspended: true, mode: "paused" })
