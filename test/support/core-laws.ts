@@ -28,6 +28,7 @@ export interface WatchedClient {
   readonly stage: ConnectionStage | "gone";
   readonly unproved: boolean;
   readonly turnedAway: boolean;
+  readonly stranger: boolean;
 }
 
 /** The doubt about a suspend is settled by reads that agree for this long. */
@@ -52,7 +53,8 @@ export class Laws {
   private readonly under = { read: 0, status: 0, write: 0 };
   private readonly writes: number[] = [];
   private readonly reads: number[] = [];
-  private lastUseAt = Number.NEGATIVE_INFINITY;
+  /** When a client last left that counts as use of the target. */
+  lastUseAt = Number.NEGATIVE_INFINITY;
   private everRead = false;
   private obeyUntil = 0;
   private undoneAt = Number.NEGATIVE_INFINITY;
@@ -259,7 +261,7 @@ export class Laws {
   }
 
   left(client: WatchedClient): void {
-    if (!client.turnedAway) this.lastUseAt = this.time.now;
+    if (!client.turnedAway && !client.stranger) this.lastUseAt = this.time.now;
   }
 
   /**

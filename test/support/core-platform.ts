@@ -51,6 +51,12 @@ const UNKNOWN: ReadonlySet<CallFailureKind> = new Set(["server", "timeout", "bro
 const CALL_LIMIT_MS = 15_000;
 const KEPT_MS = 60_000;
 
+/** Moments of a call at which something else may come in between. */
+export type CallPoint =
+  | `${"suspend" | "un-suspend"} ${"sent" | "applied" | "told"}`
+  | "read sent"
+  | "read told";
+
 /** The API of Control Plane as far as one workload goes: versions, an optimistic lock, and every way to fail. */
 export class Platform {
   exists = true;
@@ -63,6 +69,8 @@ export class Platform {
   statusReadable = true;
   /** Told of every write that is carried out, at that moment. */
   onApplied: (call: WriteCall) => void = () => {};
+  /** How often each point of a call has been passed. */
+  readonly passed = new Map<CallPoint, number>();
 
   private serial = 1;
   private document: WorkloadSnapshot;
@@ -141,7 +149,12 @@ export class Platform {
 
   // Calls.
 
-  read(answer: (event: Event) => void): void {
+  read(tell: (event: Event) => void): void {
+    this.pass("read sent");
+    const answer = (event: Event) => {
+      tell(event);
+      this.pass("read told");
+    };
     const fault = this.faults.reads;
     if (fault) {
       this.fail(fault, (failure) => answer({ type: "read-failed", failure }));
@@ -174,7 +187,13 @@ export class Platform {
     });
   }
 
-  write(call: WriteCall, answer: (event: Event) => void): void {
+  write(call: WriteCall, tell: (event: Event) => void): void {
+    const name = call.suspend ? "suspend" : "un-suspend";
+    this.pass(`${name} sent`);
+    const answer = (event: Event) => {
+      tell(event);
+      this.pass(`${name} told`);
+    };
     const fault = this.faults.writes;
     if (fault) {
       if (UNKNOWN.has(fault.kind) && fault.landing === "unseen")
@@ -206,7 +225,12 @@ export class Platform {
     call.strayed = call.workload !== undefined && call.workload !== this.document.id;
     this.onApplied(call);
     this.put({ ...this.document, suspended: call.suspend }, call);
+    this.pass(`${call.suspend ? "suspend" : "un-suspend"} applied`);
     return undefined;
+  }
+
+  private pass(point: CallPoint): void {
+    this.passed.set(point, (this.passed.get(point) ?? 0) + 1);
   }
 
   private put(next: WorkloadSnapshot, by: WriteCall | undefined): void {

@@ -24,6 +24,8 @@ export interface RuntimeSettings {
   bytesSpent: number;
   /** Chance that a dial or a probe fails for a reason of the proxy's own, such as its name server. */
   strayFailures: number;
+  /** Chance that a client would not wake the target, and is let through to one that is awake all the same. */
+  strangers: number;
 }
 
 export interface Client {
@@ -31,6 +33,7 @@ export interface Client {
   readonly port: number;
   readonly arrivedAt: number;
   readonly sessionMs: number;
+  readonly stranger: boolean;
   stage: ConnectionStage | "gone";
   /** It goes as soon as that can be said. */
   doomed: boolean;
@@ -85,13 +88,14 @@ export class ProxyModel {
 
   // What happens to the proxy.
 
-  arrive(id: number, port: number, patienceMs: number, sessionMs: number): Client {
+  arrive(id: number, port: number, patienceMs: number, sessionMs: number, stranger = false): Client {
     const { now } = this.world.time;
     const client: Client = {
       id,
       port,
       arrivedAt: now,
       sessionMs,
+      stranger,
       stage: "waiting",
       doomed: false,
       unproved: false,
@@ -100,6 +104,10 @@ export class ProxyModel {
       dial: undefined,
     };
     this.deliver(() => {
+      if (client.stranger && !this.state.ports.some((each) => each.port === port && each.proved)) {
+        client.stage = "gone";
+        return undefined;
+      }
       this.clients.set(id, client);
       return { type: "arrived", port };
     });
@@ -282,7 +290,11 @@ export class ProxyModel {
         this.later(5_000, () => this.fails(client, dial, "timeout"));
         continue;
       }
-      if (generation) this.banner(client, dial, generation);
+      if (generation && !target.serves(generation, client.port)) {
+        this.later(luck.between(1, 20), () =>
+          this.fails(client, dial, luck.pick(["closed", "reset"] as const)),
+        );
+      } else if (generation) this.banner(client, dial, generation);
       else if (target.settings.nobody !== "silent") {
         const failure = target.settings.nobody;
         this.later(luck.between(1, 20), () => this.fails(client, dial, failure));
@@ -307,11 +319,11 @@ export class ProxyModel {
   /** A connection that nobody will ever answer does not keep its client from a target that answers others. */
   private mustBeReplaced(client: Client, dial: NonNullable<Client["dial"]>): void {
     const { target, runtime } = this.world;
-    const before = target.answering(client.port);
+    const before = target.serving(client.port);
     this.later(4 * this.config.probeWindowMs + 1_000, () => {
       if (client.dial !== dial || client.stage !== "connecting" || dial.generation) return;
       const lost =
-        before !== undefined && before === target.answering(client.port) && runtime.strayFailures === 0;
+        before !== undefined && before === target.serving(client.port) && runtime.strayFailures === 0;
       if (lost && !this.wasFrozen)
         throw new LawBroken(`${this.name}: 4: a mute connection is given up for an answer beside it`);
       this.mustBeReplaced(client, dial);
@@ -366,7 +378,14 @@ export class ProxyModel {
     client.dial = undefined;
     this.clients.delete(client.id);
     this.laws.left(client);
-    return { type: "left", port, from: stage, ...(unanswered ? { unanswered } : {}) };
+    const { stranger } = client;
+    return {
+      type: "left",
+      port,
+      from: stage,
+      ...(unanswered ? { unanswered } : {}),
+      ...(stranger ? { stranger } : {}),
+    };
   }
 
   private probe(port: number): void {
@@ -377,14 +396,15 @@ export class ProxyModel {
     const report = (delayMs: number, outcome: ProbeOutcome) =>
       this.later(delayMs, () => this.deliver(() => ({ type: "probed", port, startedAt, outcome })));
     const stray = luck.pick(["unreachable", "unready"] as const);
+    const serves = generation && target.serves(generation, port);
     if (luck.chance(runtime.strayFailures)) report(luck.between(1, 200), stray);
     else if (!generation) {
       const { nobody } = target.settings;
       report(nobody === "silent" ? window : luck.between(1, 20), nobody);
     } else {
       const delay = luck.between(1, Math.min(200, window - 1));
-      if (startedAt + delay < generation.diesAt) report(delay, "answered");
-      else report(delay, "reset");
+      if (startedAt + delay >= generation.diesAt) report(delay, "reset");
+      else report(delay, serves ? "answered" : "unready");
     }
   }
 

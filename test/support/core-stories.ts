@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Fault } from "./core-platform.ts";
+import type { CallPoint, Fault } from "./core-platform.ts";
 import type { Boots } from "./core-target.ts";
 import { CALL_FAILURES, type Happening, type Story, type WorldSettings } from "./core-world.ts";
 
@@ -139,6 +139,7 @@ const settings: fc.Arbitrary<WorldSettings> = fc.record({
     slowBanners: fc.constantFrom(0, 0.05),
     bytesSpent: fc.constantFrom(0, 0, 0.5),
     strayFailures: fc.constantFrom(0, 0, 0.03),
+    strangers: fc.constantFrom(0, 0, 0.3),
   }),
   platform: fc.record({
     latencyMs: fc.constantFrom(5, 200, 2_000),
@@ -149,11 +150,24 @@ const settings: fc.Arbitrary<WorldSettings> = fc.record({
   target: fc.record({
     nobody: fc.constantFrom("silent", "silent", "closed", "reset", "refused"),
     readyWhileDraining: fc.boolean(),
+    unreadyMs: fc.constantFrom(0, 0, 1_500, 4_000),
+    unreadyWhileDraining: fc.boolean(),
   }),
   boots,
   suspended: fc.boolean(),
   graceMs: fc.constantFrom(0, 5_000, 30_000),
 });
+
+const CALL_POINTS: readonly CallPoint[] = [
+  "suspend sent",
+  "suspend applied",
+  "suspend told",
+  "un-suspend sent",
+  "un-suspend applied",
+  "un-suspend told",
+  "read sent",
+  "read told",
+];
 
 /** Situations that chance alone brings about too seldom, each with its details left to chance. */
 const scene: fc.Arbitrary<Happening[]> = fc.oneof(
@@ -194,6 +208,15 @@ const scene: fc.Arbitrary<Happening[]> = fc.oneof(
       { ...client, waitMs: 100, patienceMs: 1e9 },
       { what: "unsuspend", waitMs },
     ]),
+  // Whatever it is, in the middle of a call.
+  fc
+    .array(fc.tuple(fc.constantFrom(...CALL_POINTS), fc.integer({ min: 0, max: 40 }), happening), {
+      minLength: 1,
+      maxLength: 4,
+    })
+    .map((parts) =>
+      parts.map(([afterPoint, waitMs, event]): Happening => ({ ...event, waitMs, afterPoint })),
+    ),
   // A target that can't come, and clients that keep asking.
   fc
     .tuple(boots, fc.integer({ min: 1_000, max: 9_000 }), arrive)

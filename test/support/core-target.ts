@@ -10,6 +10,9 @@ export interface TargetSettings {
   nobody: Nobody;
   /** The deployment goes on to be called ready while the replicas of a suspended target drain. */
   readyWhileDraining: boolean;
+  /** For so long after a port has come up, and from when it is to end, it says that it does not serve. */
+  unreadyMs: number;
+  unreadyWhileDraining: boolean;
 }
 
 /** The replicas that one un-suspend brought up. */
@@ -144,6 +147,19 @@ export class Target {
       return now < generation.diesAt && up ? generation : undefined;
     }
     return undefined;
+  }
+
+  /** Whether who is connected by a generation now is served, or told that it does not serve. */
+  serves(generation: Generation, port: number): boolean {
+    const { unreadyMs, unreadyWhileDraining } = this.settings;
+    if (generation.endedAt !== undefined && unreadyWhileDraining) return false;
+    return this.time.now >= (generation.upAt.get(port) ?? Number.POSITIVE_INFINITY) + unreadyMs;
+  }
+
+  /** Which generation would serve whoever connected now. */
+  serving(port: number): Generation | undefined {
+    const generation = this.answering(port);
+    return generation && this.serves(generation, port) ? generation : undefined;
   }
 
   deployment(version: number): DeploymentSnapshot {

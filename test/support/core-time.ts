@@ -22,13 +22,14 @@ export class Timeline {
     if (entry) entry.run = undefined;
   }
 
-  /** Runs whatever is due up to `time`, and then it is `time`. */
-  runUntil(time: number): void {
+  /** Runs whatever is due up to `time`, and then it is `time`; unless `enough` says so before, after any entry. */
+  runUntil(time: number, enough?: () => boolean): void {
     for (let top = this.heap[0]; top !== undefined && top.at <= time; top = this.heap[0]) {
       this.pop();
       if (!top.run) continue;
       this.now = Math.max(this.now, top.at);
       top.run();
+      if (enough?.()) return;
     }
     this.now = Math.max(this.now, time);
   }

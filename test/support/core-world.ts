@@ -1,7 +1,13 @@
 import { GRACE_MARGIN_MS, READ_SPACING_MS } from "../../proxy-image/src/core/limits.ts";
 import type { CallFailureKind, Mode, Phase, TargetConfig } from "../../proxy-image/src/core/types.ts";
 import { LawBroken } from "./core-laws.ts";
-import { type Fault, Platform, type PlatformSettings, type WriteCall } from "./core-platform.ts";
+import {
+  type CallPoint,
+  type Fault,
+  Platform,
+  type PlatformSettings,
+  type WriteCall,
+} from "./core-platform.ts";
 import { type Client, ProxyModel, type RuntimeSettings } from "./core-proxy.ts";
 import { type Boots, Target, type TargetSettings } from "./core-target.ts";
 import { Luck, Timeline } from "./core-time.ts";
@@ -18,8 +24,15 @@ export interface WorldSettings {
   graceMs: number;
 }
 
-/** One thing that happens, `waitMs` after the one before, or that much after an idle-hold since then. */
-export type Happening = { waitMs: number; afterIdle?: boolean | undefined } & (
+/**
+ * One thing that happens, `waitMs` after the one before, or that much after an idle-hold since then, or after a call
+ * has come to a point; one that does not come there for long is not waited for.
+ */
+export type Happening = {
+  waitMs: number;
+  afterIdle?: boolean | undefined;
+  afterPoint?: CallPoint | undefined;
+} & (
   | { what: "arrive"; port: number; clients: number; patienceMs: number; sessionMs: number }
   | { what: "leave"; which: number }
   | { what: "fault"; of: "reads" | "writes" | "statuses" | "all"; fault: Fault; forMs: number }
@@ -43,6 +56,8 @@ export interface Story {
 
 /** How long the trouble of before may still be felt: a quota's or `Retry-After`'s pause, or a failure's. */
 const AFTERMATH_MS = 150_000;
+/** How long, beside an idle-hold, a point of a call is waited for. */
+const POINT_PATIENCE_MS = 40_000;
 /** How long the target boots once the trouble is over. */
 const BOOT_MS = 2_000;
 
@@ -51,6 +66,7 @@ export function tell(story: Story, trace?: (line: string) => void): World {
   const world = new World(story.settings, trace);
   for (const happening of story.happenings) {
     const idleMs = happening.afterIdle ? story.settings.config.idleHoldMs : 0;
+    if (happening.afterPoint) world.advanceTo(happening.afterPoint);
     world.advance(happening.waitMs + idleMs);
     world.happen(happening);
   }
@@ -103,13 +119,21 @@ export class World {
     this.time.runUntil(this.time.now + ms);
   }
 
+  advanceTo(point: CallPoint): void {
+    const { passed } = this.platform;
+    const before = passed.get(point);
+    const patienceMs = this.settings.config.idleHoldMs + POINT_PATIENCE_MS;
+    this.time.runUntil(this.time.now + patienceMs, () => passed.get(point) !== before);
+  }
+
   happen(happening: Happening): void {
     this.trace?.(`${this.time.now} -- ${JSON.stringify(happening)}`);
     const { platform, target, time } = this;
     switch (happening.what) {
       case "arrive":
         for (let count = 0; count < happening.clients; count += 1) {
-          this.arrive(happening.port, happening.patienceMs, happening.sessionMs);
+          const stranger = this.luck.chance(this.settings.runtime.strangers);
+          this.arrive(happening.port, happening.patienceMs, happening.sessionMs, stranger);
         }
         return;
       case "leave": {
@@ -168,10 +192,10 @@ export class World {
     }
   }
 
-  arrive(portIndex: number, patienceMs: number, sessionMs: number): Client {
+  arrive(portIndex: number, patienceMs: number, sessionMs: number, stranger = false): Client {
     const { ports } = this.settings.config;
     const port = ports[portIndex % ports.length] as number;
-    return this.proxy.arrive(++this.clients, port, patienceMs, sessionMs);
+    return this.proxy.arrive(++this.clients, port, patienceMs, sessionMs, stranger);
   }
 
   /** The trouble ends: the API answers, the target boots, nobody meddles. What was given up as unknown has landed. */
@@ -190,7 +214,7 @@ export class World {
 
   /** A client that comes back whenever it is dropped is served on every port. */
   expectService(): void {
-    const { config, runtime, platform } = this.settings;
+    const { config, runtime, platform, target } = this.settings;
     const waiting = new Map(config.ports.map((_, index) => [index, this.arrive(index, 1e9, 1e9)]));
 
     const proof =
@@ -199,8 +223,8 @@ export class World {
     // Calm: the calls, the boot, and the look that finds it. The clock of this loop ticks in seconds.
     const look = 2 * (config.wakePollIntervalMs + config.probeWindowMs) + 1_500;
     const within = calm
-      ? BOOT_MS + look + 8 * platform.latencyMs
-      : AFTERMATH_MS + proof + runtime.maxHoldMs + 20 * platform.latencyMs;
+      ? BOOT_MS + target.unreadyMs + look + 8 * platform.latencyMs
+      : AFTERMATH_MS + target.unreadyMs + proof + runtime.maxHoldMs + 20 * platform.latencyMs;
     let until = this.time.now + within;
     while (waiting.size > 0) {
       // A suspend that somebody else insisted on is obeyed for its time.
@@ -223,7 +247,9 @@ export class World {
     const calm = this.isCalm("awake");
     const drained = config.ownGraceMs === undefined ? 0 : config.ownGraceMs + 15_000;
     const first = state.startedAt + Math.max(config.idleHoldMs, drained);
-    const due = Math.max(this.time.now + config.idleHoldMs, first);
+    // Who left just now need not have used it: strangers keep nothing awake beyond their own end.
+    const since = calm ? Math.max(this.proxy.laws.lastUseAt, state.generation.readyAt ?? 0) : this.time.now;
+    const due = Math.max(since + config.idleHoldMs, first, this.time.now);
     // Calm: the read made for the decision and the write. Else whatever is left of earlier trouble, too.
     const calls = 6 * platform.latencyMs + READ_SPACING_MS;
     const proof =
