@@ -10,7 +10,7 @@ import { type Measured, writeReport } from "./report.ts";
 import { memory, openApi, survival } from "./room.ts";
 import { median, speed } from "./speed.ts";
 import { type Place, type Subject, subjects } from "./subjects.ts";
-import { emptyNodeCpu, startCpu, wakes } from "./wake.ts";
+import { DOWN, emptyNodeCpu, startCpu, wakes } from "./wake.ts";
 
 const MIB = 2 ** 20;
 const quick = process.argv.includes("--quick");
@@ -73,9 +73,9 @@ async function room(place: Place, all: readonly Subject[]): Promise<void> {
 async function wakeOverheads(place: Place, all: readonly Subject[]): Promise<void> {
   // What wakes is the same on both planes.
   for (const subject of all.filter(({ name, holds }) => holds && !name.includes("js"))) {
-    for (const down of ["refusing", "closing", "silent"] as const) {
+    for (const down of DOWN) {
       say(`wakes, ${subject.name}, ${down}`);
-      measured.wakes.set(`${subject.name}|${down}`, await wakes(subject, place, down, quick ? 2 : 6));
+      measured.wakes.set(`${subject.name}|${down}`, await wakes(subject, place, down, quick ? 2 : 10));
     }
   }
 }
