@@ -1,4 +1,11 @@
-import { DOUBT_READ_MS, FOREIGN_UNDO_MS, GRACE_MARGIN_MS } from "../../proxy-image/src/core/limits.ts";
+import {
+  DOUBT_READ_MS,
+  EXTRA_LOOKS,
+  FOREIGN_UNDO_MS,
+  GRACE_MARGIN_MS,
+  PROBES_IN_FLIGHT_CAP,
+  TURNED_DOWN_LOOK_MS,
+} from "../../proxy-image/src/core/limits.ts";
 import type {
   ConnectionStage,
   Effect,
@@ -20,11 +27,14 @@ export interface Watched {
   readonly config: TargetConfig;
   readonly state: TargetState;
   count(stage: ConnectionStage, port?: number): number;
+  /** Probes of the port under way. */
+  looking(port: number): number;
   readonly clients: ReadonlyMap<number, WatchedClient>;
 }
 
 export interface WatchedClient {
   readonly id: number;
+  readonly port: number;
   readonly stage: ConnectionStage | "gone";
   readonly unproved: boolean;
   readonly turnedAway: boolean;
@@ -36,6 +46,11 @@ const SETTLED_MS = 30_000;
 /** No retry of a failing call is further away than this while somebody is held. */
 const HELD_RETRY_MS = 8_000;
 
+const STAGES = ["waiting", "connecting", "spliced"] as const;
+/** Those of the poll interval, the extra ones, and the one when the deployment turns ready. */
+const LOOKS_AT_ONCE = PROBES_IN_FLIGHT_CAP + EXTRA_LOOKS + 1;
+const LOOKS_LAW = `4.4: at most ${LOOKS_AT_ONCE} looks at a port at once`;
+
 /**
  * How many writes one proxy may make in any minute: two for each idle-hold that fits (a wake and a suspend), the
  * bucket's three tries and its trickle of twelve, and one each for a foreign and a late suspend undone and for the
@@ -46,6 +61,17 @@ export function writesAMinute(config: TargetConfig): number {
 }
 
 /**
+ * How many looks one proxy may take at a target in any second: twenty where nobody listens and looks are over at once;
+ * for each port those of the poll interval or beside mute connections, one when its deployment turns ready, and those
+ * around the boot that is expected.
+ */
+export function looksASecond(config: TargetConfig): number {
+  const { ports, wakePollIntervalMs, probeWindowMs } = config;
+  const regular = Math.ceil(1_000 / Math.min(wakePollIntervalMs, probeWindowMs)) + 1;
+  return 1_000 / TURNED_DOWN_LOOK_MS + 1 + ports.length * (regular + 1 + EXTRA_LOOKS);
+}
+
+/**
  * What must hold of a proxy at every moment, in every order of events. The numbers are those of the rules of a
  * target's lifecycle in the design.
  */
@@ -53,6 +79,7 @@ export class Laws {
   private readonly under = { read: 0, status: 0, write: 0 };
   private readonly writes: number[] = [];
   private readonly reads: number[] = [];
+  private readonly looks: number[] = [];
   /** When a client last left that counts as use of the target. */
   lastUseAt = Number.NEGATIVE_INFINITY;
   private everRead = false;
@@ -123,6 +150,8 @@ export class Laws {
     }
     if (effect.type === "probe") {
       this.check(state.phase !== "suspending", "nothing is probed while a suspend is under way");
+      const most = looksASecond(this.proxy.config);
+      this.check(this.rate(this.looks, 1_000) <= most, `4.4: at most ${most} looks a second`);
     }
     if (effect.type === "connect-anyway") {
       this.check(state.phase !== "suspending", "4.3: nobody is connected while a suspend is under way");
@@ -183,7 +212,7 @@ export class Laws {
       "something is always to come: an alarm, or the answer to a call",
     );
     for (const port of state.ports) {
-      const least = Math.min(port.waiting, port.connecting, port.spliced, port.probesInFlight);
+      const least = Math.min(port.waiting, port.connecting, port.spliced);
       this.check(least >= 0, `counts of port ${port.port} are never negative`);
     }
     if (state.phase === "suspended" || state.phase === "waking" || state.phase === "starting") {
@@ -218,18 +247,27 @@ export class Laws {
 
   /** Nothing is left to be handed over: what the core counts is what is there. */
   atRest(): void {
-    const { state } = this.proxy;
-    for (const port of state.ports) {
-      for (const stage of ["waiting", "connecting", "spliced"] as const) {
-        const there = this.proxy.count(stage, port.port);
-        this.check(
-          port[stage] === there,
-          `${port.port}: ${there} ${stage} clients are counted as ${port[stage]}`,
-        );
+    const { state, clients } = this.proxy;
+    let through = 0;
+    const there = state.ports.map(() => ({ waiting: 0, connecting: 0, spliced: 0 }));
+    for (const { port, stage } of clients.values()) {
+      const counts = there[state.ports.findIndex((each) => each.port === port)];
+      if (!counts || stage === "gone") continue;
+      counts[stage] += 1;
+      if (stage !== "waiting") through += 1;
+    }
+    for (const [index, port] of state.ports.entries()) {
+      for (const stage of STAGES) {
+        const count = there[index]?.[stage];
+        if (port[stage] !== count)
+          this.check(false, `${port.port}: ${count} ${stage} clients are counted as ${port[stage]}`);
       }
+      const looking = this.proxy.looking(port.port);
+      if (port.looks.length !== looking)
+        this.check(false, `${port.port}: ${looking} looks under way are ${port.looks}`);
+      this.check(looking <= LOOKS_AT_ONCE, LOOKS_LAW);
     }
     if (state.phase === "suspending" || state.write?.suspend) {
-      const through = this.proxy.count("connecting") + this.proxy.count("spliced");
       this.check(through === 0, "4.1: nobody is let through from the decision to suspend until its outcome");
     }
   }
@@ -280,10 +318,10 @@ export class Laws {
     return late && this.time.now - call.givenUpAt >= Math.min(SETTLED_MS, graceMs + GRACE_MARGIN_MS);
   }
 
-  private rate(times: number[]): number {
+  private rate(times: number[], withinMs = 60_000): number {
     const { now } = this.time;
     times.push(now);
-    while ((times[0] ?? now) <= now - 60_000) times.shift();
+    while ((times[0] ?? now) <= now - withinMs) times.shift();
     return times.length;
   }
 

@@ -72,6 +72,7 @@ export class ProxyModel {
   private readonly backlog: (() => void)[] = [];
   private readonly queued: Client[] = [];
   private dialling = 0;
+  private readonly looks = new Map<number, number>();
 
   readonly name: string;
   readonly config: TargetConfig;
@@ -159,6 +160,10 @@ export class ProxyModel {
       if (client.stage === stage && (port === undefined || client.port === port)) sum += 1;
     }
     return sum;
+  }
+
+  looking(port: number): number {
+    return this.looks.get(port) ?? 0;
   }
 
   // Feeding the core.
@@ -394,7 +399,13 @@ export class ProxyModel {
     const window = this.config.probeWindowMs;
     const generation = target.answering(port);
     const report = (delayMs: number, outcome: ProbeOutcome) =>
-      this.later(delayMs, () => this.deliver(() => ({ type: "probed", port, startedAt, outcome })));
+      this.later(delayMs, () =>
+        this.deliver(() => {
+          this.looks.set(port, this.looking(port) - 1);
+          return { type: "probed", port, startedAt, outcome };
+        }),
+      );
+    this.looks.set(port, this.looking(port) + 1);
     const stray = luck.pick(["unreachable", "unready"] as const);
     const serves = generation && target.serves(generation, port);
     if (luck.chance(runtime.strayFailures)) report(luck.between(1, 200), stray);

@@ -8,6 +8,7 @@ import type { Evidence, PortState } from "./types";
 export function beginGeneration(turn: Turn, version: number | undefined): void {
   const { state, now } = turn;
   state.generation = newGeneration(state.generation.number + 1, now, version);
+  for (const port of state.ports) port.extraLooks = 0;
 }
 
 /** The replicas are ending from now on, or may be: whatever was known of them proves nothing any more. */
@@ -21,6 +22,7 @@ export function distrust(turn: Turn): void {
     port.proved = false;
     port.nobodyAt = undefined;
     port.answeredAt = undefined;
+    port.turnedDownSince = undefined;
     port.mute = false;
     // Clients whose connections are still mute lose nothing by being taken back.
     if (port.connecting > 0) turn.emit({ type: "recall", port: port.port, begunBefore: now + 1 });

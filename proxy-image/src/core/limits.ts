@@ -61,5 +61,20 @@ export const FAILURE_RETRY_CAP_MS = 60_000;
 /** From this many failed generations in a row on, a failed target is suspended without an idle-hold. */
 export const FAILED_GENERATIONS_LIMIT = 2;
 
-/** Probes of one port under way at once, whatever the window and the interval. */
+/** Probes of one port under way at once, whatever the window and the interval; extra looks come on top. */
 export const PROBES_IN_FLIGHT_CAP = 8;
+
+/**
+ * A port that somebody waits for and where nobody listens is looked at so soon again, for 20 looks a second and
+ * target: a client then waits 25 ms for the next look, and the looks take some hundredths of one core. Doubled after
+ * each of these times, since a target that took this long is not kept waiting by a tenth of a second.
+ */
+export const TURNED_DOWN_LOOK_MS = 50;
+export const TURNED_DOWN_PATIENCE_MS = [30_000, 120_000];
+
+/** How a port booted the last times; the middle one of an odd few is not moved by a single slow boot. */
+export const BOOTS_KEPT = 5;
+
+/** Extra looks at a port around its expected boot: a generation costs no more than these, and closer is no use. */
+export const EXTRA_LOOKS = 8;
+export const EXTRA_LOOK_LEAST_MS = 50;

@@ -49,6 +49,7 @@ function unsuspended(turn: Turn, version: number | undefined, known: KnownWorklo
   overrule(state);
   if (state.phase === "waking") {
     beginGeneration(turn, version);
+    state.generation.woken = true;
     enter(state, "starting");
   } else {
     // Proved while the call was in flight, or sent only to overrule.

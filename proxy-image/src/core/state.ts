@@ -42,8 +42,12 @@ function newPort(port: number): PortState {
     proved: false,
     nobodyAt: undefined,
     answeredAt: undefined,
-    probesInFlight: 0,
+    looks: [],
     probedAt: undefined,
+    turnedDownSince: undefined,
+    extraLooks: 0,
+    boots: [],
+    bootOf: undefined,
     mute: false,
     mutedAt: undefined,
   };
@@ -57,6 +61,7 @@ export function newGeneration(
   return {
     number,
     since,
+    woken: false,
     readyAt: undefined,
     version,
     deploymentReady: false,

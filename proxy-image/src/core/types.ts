@@ -202,6 +202,12 @@ export interface Doubt {
   lostSuspend: "none" | "open" | "overruled";
 }
 
+/** The time from an un-suspend to a port's first answer, and how far off it may be. */
+export interface Boot {
+  ms: number;
+  blurMs: number;
+}
+
 export interface PortState {
   /** The listen port: the mapping's name throughout the proxy. */
   readonly port: number;
@@ -214,8 +220,16 @@ export interface PortState {
   nobodyAt: number | undefined;
   /** When this port last answered anything, proved or not. */
   answeredAt: number | undefined;
-  probesInFlight: number;
+  /** When the probes under way were begun. */
+  looks: readonly number[];
   probedAt: number | undefined;
+  /** Since when every look has been refused, closed or reset, for as long as they have been. */
+  turnedDownSince: number | undefined;
+  /** Extra looks around its expected boot that this generation has had. */
+  extraLooks: number;
+  /** How it booted the last times, and the generation of the latest of them. */
+  boots: readonly Boot[];
+  bootOf: number | undefined;
   /** A client's own connection stays mute: look beside it. */
   mute: boolean;
   /** When one was last found mute. */
@@ -232,6 +246,8 @@ export interface TargetState {
     number: number;
     /** The un-suspend that began it, or when it was first seen. */
     since: number;
+    /** This proxy's own un-suspend began it, so `since` is when it began. */
+    woken: boolean;
     readyAt: number | undefined;
     /** The workload's version with this generation in it: the un-suspend's answer, else the first read after it. */
     version: number | undefined;

@@ -61,11 +61,19 @@ describe("a status that turns ready", () => {
   it("is worth a look at once, however long the interval is, and only once", () => {
     const bench = Bench.suspended({ wakePollIntervalMs: seconds(30) }).arrive();
     bench.written();
-    bench.probed("closed");
+    bench.probed("silent");
     bench.pass(seconds(2)).take();
     bench.status({ ready: true });
     expect(bench.take("probe")).toEqual(["probe 22"]);
-    bench.probed("closed").pass(seconds(2)).status({ ready: true });
+    bench.probed("silent").pass(seconds(2)).status({ ready: true });
     expect(bench.take("probe")).toEqual([]);
+  });
+
+  it("is looked at beside a look that is still silent", () => {
+    const bench = Bench.suspended({ wakePollIntervalMs: seconds(30) })
+      .arrive()
+      .written();
+    bench.take();
+    expect(bench.status({ ready: true }).take("probe")).toEqual(["probe 22"]);
   });
 });
