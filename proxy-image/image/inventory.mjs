@@ -33,15 +33,24 @@ function describe(folder) {
   return { name, version, license, text: readFileSync(join(folder, file), "utf8").trim() };
 }
 
+/** @typedef {{ name: string, version: string, license: string, checksum?: string, text?: string }} Linked */
+
 /**
- * The crates in the native plane, as `tools/image/crates.ts` has found them. Empty where no plane was built.
- * @returns {{ name: string, version: string, checksum: string, license: string, text?: string }[]}
+ * What others have written in the native plane: the crates that `tools/image/crates.ts` has found, and Rust's own
+ * library, whose version the compiler leaves in what it makes. Empty where no plane was built.
+ * @returns {Linked[]}
  */
 export function planeCrates(imageDir) {
-  const dist = join(imageDir, "dist");
-  const built = existsSync(dist) && readdirSync(dist).some((name) => name.endsWith(".node"));
-  return built ? JSON.parse(readFileSync(join(imageDir, "image", "crates.json"), "utf8")) : [];
+  const plane = join(imageDir, "dist", "splice.node");
+  if (!existsSync(plane)) return [];
+  const [, version] = /rustc version (\d+\.\d+\.\d+)/.exec(readFileSync(plane, "latin1")) ?? [];
+  if (version === undefined) throw new Error("the native plane does not say which Rust has compiled it");
+  const crates = JSON.parse(readFileSync(join(imageDir, "image", "crates.json"), "utf8"));
+  return [...crates, { name: rustLibrary, version, license: "MIT OR Apache-2.0" }];
 }
+
+/** No crate, as it comes with the compiler. */
+const rustLibrary = "rust-std";
 
 /**
  * CycloneDX 1.6. Without a time or a serial number: the same sources give the same file.
@@ -64,7 +73,10 @@ export function softwareBill(program, packages, { nodeVersion, crates }) {
     { ...library(node, { name: "node", version: nodeVersion, license: "MIT" }), type: "framework" },
     ...packages.map((each) => library(`pkg:npm/${encodeURIComponent(each.name)}@${each.version}`, each)),
     ...crates.map(({ checksum, ...each }) =>
-      library(`pkg:cargo/${each.name}@${each.version}`, { ...each, sha256: checksum }),
+      library(`pkg:${each.name === rustLibrary ? "generic" : "cargo"}/${each.name}@${each.version}`, {
+        ...each,
+        sha256: checksum,
+      }),
     ),
   ];
   return {

@@ -6,7 +6,10 @@ to=$1
 dist=$(dirname "$0")/../dist
 
 mkdir -p "$to/app" "$to/usr/local/bin"
-cp "$(command -v node)" "$to/usr/local/bin/node"
+node=$(command -v node)
+cp "$node" "$to/usr/local/bin/node"
+# It holds far more than Node, and says of all of it how it may be passed on.
+cp "${node%/bin/node}/LICENSE" "$to/app/licenses-node.txt"
 cp "$dist/main.js" "$dist/splice.node" "$dist/sbom.cdx.json" "$dist/licenses.txt" "$to/app/"
 
 chmod 755 "$to" "$to/app" "$to/usr" "$to/usr/local" "$to/usr/local/bin" "$to/usr/local/bin/node"

@@ -32,7 +32,7 @@ describe.skipIf(reason !== undefined)("the image", () => {
   let image: BuiltImage;
   beforeAll(async () => {
     image = await builtTwice();
-  }, 300_000);
+  }, 600_000);
   afterAll(() => image?.dispose());
 
   const inImage = (...command: string[]) => {
@@ -61,7 +61,7 @@ describe.skipIf(reason !== undefined)("the image", () => {
     // Not a copy: nothing compiled gets into the build, so that these are the bytes of two compilers' runs.
     expect(sha256(join(image.root, "app/splice.node"))).toBe(sha256(addonFile));
     expect(readdirSync(join(image.root, "app")).sort()).toEqual([
-      ...["licenses.txt", "main.js", "sbom.cdx.json", "splice.node"],
+      ...["licenses-node.txt", "licenses.txt", "main.js", "sbom.cdx.json", "splice.node"],
     ]);
   });
 
@@ -70,6 +70,15 @@ describe.skipIf(reason !== undefined)("the image", () => {
     expect(programs.stdout.trim()).toBe(join(image.root, "usr/local/bin/node"));
     const rights = await run("find", [image.root, "-perm", "/6000"]);
     expect(rights.stdout).toBe("");
+  });
+
+  it("holds nothing that its own user may write", async () => {
+    const [uid, gid] = image.builds[0].config.config.User.split(":");
+    const own = ["-user", `${uid}`, "-perm", "-200"];
+    const ofGroup = ["-group", `${gid}`, "-perm", "-020"];
+    const writable = [...own, "-o", ...ofGroup, "-o", "-perm", "-002"];
+    const found = await run("find", [image.root, "-not", "-type", "l", "(", ...writable, ")"]);
+    expect(found.stdout).toBe("");
   });
 
   it("is at most 60 MB in a registry", () => {
@@ -128,10 +137,19 @@ describe.skipIf(reason !== undefined)("the image", () => {
     );
     const crates = bill.components.filter(({ purl }) => purl.startsWith("pkg:cargo/"));
     expect(crates.length).toBeGreaterThan(0);
+    const rust = bill.components.find(({ name }) => name === "rust-std") ?? { name: "no Rust", version: "" };
     const licences = readFileSync(join(image.root, "app/licenses.txt"), "utf8");
-    const linked = crates.map((each) => `${each.name} ${each.version}`);
+    const linked = [...crates, rust].map((each) => `${each.name} ${each.version}`);
     for (const each of [`scale-to-zero-proxy ${version}`, ...listed, ...linked]) {
       expect(licences).toContain(each);
+    }
+  });
+
+  it("says of what others have made how it may be passed on: of Node, and of each library of the base", () => {
+    expect(readFileSync(join(image.root, "app/licenses-node.txt"), "utf8")).toContain("Node.js");
+    const documents = join(image.root, "usr/share/doc");
+    for (const library of ["libc6", "libgcc-s1", "libstdc++6", "ca-certificates"]) {
+      expect(readFileSync(join(documents, library, "copyright"), "utf8"), library).not.toBe("");
     }
   });
 

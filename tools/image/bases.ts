@@ -3,8 +3,20 @@
  * runs and no package manager is needed inside. Node is the one that npm's package `node` has brought; Debian's Rust
  * is too old, so that the toolchain and the crates are this machine's, which the build mounts (`toolchain.ts`).
  */
-import { chmod, copyFile, glob, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import {
+  chmod,
+  copyFile,
+  glob,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { pinnedNode } from "../../simulator/src/images/process-image.ts";
 import { must } from "./must.ts";
 
@@ -31,6 +43,7 @@ const unused = ["usr/sbin", "sbin", "usr/lib/*/gconv", "usr/lib/*/audit", "usr/s
 /** The final stage's base: libraries, certificates, and nothing that can be run. */
 export async function layOutRuntimeBase(folder: string, packagesDir: string): Promise<void> {
   await unpack(runtimePackages, folder, packagesDir);
+  await unpack(await namedForLicences(folder), folder, packagesDir);
   for (const pattern of unused) {
     for await (const path of glob(pattern, { cwd: folder })) {
       await rm(join(folder, path), { recursive: true });
@@ -42,11 +55,26 @@ export async function layOutRuntimeBase(folder: string, packagesDir: string): Pr
   await bundleCertificates(folder);
 }
 
+/** Packages that say of others what may be done with them: a package's documents may be a link to theirs. */
+async function namedForLicences(folder: string): Promise<string[]> {
+  const documents = join(folder, "usr", "share", "doc");
+  const named = new Set<string>();
+  for (const name of await readdir(documents)) {
+    const path = join(documents, name);
+    if ((await lstat(path)).isSymbolicLink()) named.add(await readlink(path));
+  }
+  return [...named];
+}
+
 /** The bundle's build stage: the same libraries, Node, and the commands that its steps need. */
 export async function layOutBuildBase(folder: string, packagesDir: string): Promise<void> {
   await unpack(buildPackages, folder, packagesDir);
   await makeFolders(folder, "usr/local", "usr/local/bin");
   await copyFile(pinnedNode(), join(folder, "usr/local/bin/node"));
+  // Beside it where Node's own release has it, and so the public image.
+  const release = `node-${process.platform}-${process.arch}`;
+  const licence = join(dirname(pinnedNode()), "..", "node_modules", release, "LICENSE");
+  await copyFile(licence, join(folder, "usr/local/LICENSE"));
   await linkShell(folder);
 }
 
