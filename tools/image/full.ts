@@ -1,7 +1,8 @@
 /**
  * `node tools/image/full.ts LAYOUT [SESSIONS]`: starts the image in a memory cgroup of 128 MiB, kernel memory
  * included, fills it with idle sessions, moves 256 MiB through one of them, and runs the preStop hook beside them.
- * Needs root and a writable memory cgroup (v1 or v2). Nothing is left of it.
+ * Needs root and a writable memory cgroup (v1 or v2). Fails where anything of that is killed, cut or refused, which
+ * is what exceeding the limit comes to. Nothing is left of it.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -79,8 +80,11 @@ async function full(image: ImageLayout, count: number): Promise<void> {
     console.log(
       row("peak of the cgroup", mebibytes(Number(await readFile(join(group, files.peak), "utf8")))),
     );
+    const cut = clients.filter(({ destroyed }) => destroyed).length;
+    if (cut > 0) throw new Error(`${cut} sessions have ended by themselves`);
     for (const socket of clients) socket.end();
-    const [code] = await once(hook, "close");
+    const [code, signal] = await once(hook, "close");
+    if (code !== 0) throw new Error(`preStop ended with ${code ?? signal}`);
     console.log(row("preStop's exit code", String(code)));
   } finally {
     for (const socket of clients) socket.destroy();
