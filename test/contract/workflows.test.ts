@@ -181,6 +181,29 @@ describe("the shell steps of a release", () => {
     expect(signed.calls).toBe(`cosign sign --yes --recursive ${image}@sha256:${index}\n`);
   });
 
+  it("name the repository in the package, which its provenance is held against", async () => {
+    await writeFile(join(dir, "package.json"), await readFile(fromRoot("package.json"), "utf8"));
+    const env = { GITHUB_SERVER_URL: "https://github.com", GITHUB_REPOSITORY: "someone/some-repository" };
+    await runStep("Name the repository", env);
+    const { repository } = JSON.parse(await readFile(join(dir, "package.json"), "utf8"));
+    const url = "git+https://github.com/someone/some-repository.git";
+    expect(repository).toEqual({ type: "git", url });
+  });
+
+  it("publish what the changelog says, with the prebuilds", async () => {
+    await stub("node", "what is new");
+    await stub("gh");
+    await mkdir(join(dir, "prebuilds"));
+    for (const name of ["one.node", "other.node"]) await writeFile(join(dir, "prebuilds", name), name);
+    const { calls } = await runStep("Publish the release");
+    expect(await readFile(join(dir, "notes.md"), "utf8")).toBe("what is new");
+    expect(calls.split("\n")).toEqual([
+      "node tools/release/notes.ts v1.2.3",
+      "gh release create v1.2.3 --verify-tag --title v1.2.3 --notes-file notes.md prebuilds/one.node prebuilds/other.node",
+      "",
+    ]);
+  });
+
   it("name prebuilds by platform", async () => {
     for (const arch of ["amd64", "arm64"]) {
       await mkdir(join(dir, "planes", `plane-${arch}`), { recursive: true });
