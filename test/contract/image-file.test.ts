@@ -84,6 +84,9 @@ it("has no version of its own: the label and the tag come from the package's", (
   expect(instruction("LABEL").join()).toMatch(/image\.version="\$\{VERSION\}"/);
   expect(instruction("ARG")).toContain("VERSION");
   expect(defaultImage.split(":").at(-1)).toBe(version);
+  const page = read("docs/image.md");
+  expect(page).toContain(`image: "${defaultImage}@sha256:`);
+  expect(page).toContain(`VERSION=${version} `);
   // What a release puts in, it puts in from the tag and the repository that it runs in.
   const release = read(".github/workflows/release.yml");
   for (const name of ["VERSION", "REVISION", "SOURCE"]) expect(release).toContain(`${name}=\${{ `);
