@@ -34,6 +34,8 @@ const yaml: { load(text: string): unknown } = createRequire(
 
 const folder = fromRoot(".github", "workflows");
 const names = ["ci.yml", "release.yml"];
+// Beside those of this repository, one for readers to copy.
+const example = fromRoot("examples", "ci", "pulumi.yml");
 const text = (name: string) => readFile(join(folder, name), "utf8");
 const workflow = async (name: string) => yaml.load(await text(name)) as Workflow;
 const steps = ({ jobs }: Workflow) => Object.values(jobs).flatMap((job) => job.steps);
@@ -49,6 +51,7 @@ it("have nothing that the linter for workflow files finds", async ({ skip }) => 
     return skip(`no actionlint: ${error.message}`);
   });
   expect(await lintWorkflows(linter)).toBe("");
+  expect(await lintWorkflows(linter, [example])).toBe("");
 }, 120_000);
 
 describe.each(names)("%s", (name) => {
@@ -97,6 +100,17 @@ it("a release attaches the plane that is in its image: the same stage of the sam
     /^FROM scratch AS plane\nCOPY --from=compile \/splice\.node \/$/m,
   );
   expect(scripts(await workflow("release.yml")).join("\n")).not.toContain("build:native");
+});
+
+it("the example for readers pins what it uses, and this repository's pins where both use it", async () => {
+  const used = async (file: string) =>
+    (await readFile(file, "utf8")).split("\n").flatMap((line) => /\buses: (.*)/.exec(line)?.[1] ?? []);
+  const own = (await Promise.all(names.map((name) => used(join(folder, name))))).flat();
+  const actions = new Set(own.map((action) => action.replace(/@.*/, "")));
+  for (const action of await used(example)) {
+    expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+    if (actions.has(action.replace(/@.*/, ""))) expect(own).toContain(action);
+  }
 });
 
 it("the checks of a pull request are those of this machine, and its bench", async () => {

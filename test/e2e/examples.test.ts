@@ -1,4 +1,7 @@
-/** Every example, as its reader would run it: `pulumi up` on the folder, the CI's own steps, the script. */
+/**
+ * Every example, as its reader would run it: `pulumi up` on the folder, the script, and the shell blocks of the docs as
+ * they stand. The CI's own steps are run by app.test.ts.
+ */
 import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 // @ts-expect-error: it brings no types, and is here because the SDK needs it
@@ -7,6 +10,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EngineSession, localPlugins, openEngineSession } from "../../tools/engine/session.ts";
 import { fromRoot } from "../../tools/lib/root.ts";
 import { capture } from "../../tools/lib/run.ts";
+import { allBlocks, pages, runnableBlocks, spokenCommands } from "../support/doc-blocks.ts";
+import { commandsIn } from "../support/doc-commands.ts";
 import { writeProject } from "../support/engine.ts";
 import { org, useDocuments } from "./component-support.ts";
 
@@ -42,8 +47,6 @@ async function projectOf(example: string): Promise<string> {
   const project = yaml.load(text) as { name: string; runtime: { name: string }; main: string };
   const main = fromRoot(...folder, project.main);
   await writeProject(dir, { ...project, main } as never);
-  await pulumi(dir, "stack", "init", "test");
-  await pulumi(dir, "config", "set-all", "--stack", "test", ...(config[example] ?? []));
   return dir;
 }
 
@@ -51,7 +54,6 @@ async function projectOf(example: string): Promise<string> {
 const config: Record<string, string[]> = {
   "several-targets": ["--path", "--plaintext", "allow[0]=0.0.0.0/0"],
   internal: ["--secret", "password=only-a-test"],
-  "from-config": ["--path", "--plaintext", "settings.idleHold=10m"],
 };
 const proxies: Record<string, [string, string, string[]]> = {
   "several-targets": ["several-targets", "shared-proxy", ["sftp", "broker"]],
@@ -61,6 +63,8 @@ const proxies: Record<string, [string, string, string[]]> = {
 describe.each(["several-targets", "internal"])("examples/%s", (example) => {
   it("comes up by its configuration, is left alone, and goes", async () => {
     const dir = await projectOf(example);
+    await pulumi(dir, "stack", "init", "test");
+    await pulumi(dir, "config", "set-all", "--stack", "test", ...(config[example] ?? []));
     await pulumi(dir, "up", "--yes", "--stack", "test");
     const [gvc, proxy, targets] = proxies[example] as [string, string, string[]];
     const made = JSON.stringify(documents.get("workload", proxy, gvc)?.spec ?? {});
@@ -72,52 +76,76 @@ describe.each(["several-targets", "internal"])("examples/%s", (example) => {
   });
 });
 
-interface Workflow {
-  env: Record<string, string>;
-  jobs: Record<string, { if: string; steps: { run?: string; uses?: string }[] }>;
+/** What the docs tell to run, less what a test has run already. */
+const told = new Set(runnableBlocks());
+
+/** Runs the only such block of a page, as a reader who copies it does. */
+function runAsTold(page: string, cwd: string, env: Record<string, string> = {}): Promise<string> {
+  const blocks = [...told].filter((block) => block.page === page);
+  expect(blocks.length, page).toBe(1);
+  for (const block of blocks) told.delete(block);
+  return run("bash", ["-e", "-c", blocks[0]?.code ?? ""], cwd, env);
 }
 
-it("the checkout's own project needs no code, and examples/ci previews and updates it by its own steps", async () => {
-  const workflow = yaml.load(await readFile(fromRoot("examples", "ci", "pulumi.yml"), "utf8")) as Workflow;
+it("the checkout's own project needs no code: the README's commands are enough", async () => {
   const dir = await projectOf("from-config");
-  const readme = await readFile(fromRoot("README.md"), "utf8");
-  const settings = readme.match(/^pulumi config set .*$/gm) ?? [];
-  await run("sh", ["-e", "-c", settings.join("\n")], dir);
-  const stepsOf = async (job: string) => {
-    let printed = "";
-    for (const { run: script } of workflow.jobs[job]?.steps ?? []) {
-      // The checkout has its modules already.
-      if (script === undefined || script === "npm ci") continue;
-      printed += await run("sh", ["-e", "-c", script], dir, { PULUMI_STACK: "test" });
-    }
-    return printed;
-  };
-  expect(await stepsOf("preview")).toMatch(/4 to create|\+ \d+ to create/);
-  expect(documents.get("workload", "sftp-proxy", "prod")).toBeUndefined();
-  expect(await stepsOf("up")).toContain("ports");
-  const made = JSON.stringify(documents.get("workload", "sftp-proxy", "prod"));
-  expect(made).toContain(`{\\"workload\\":\\"sftp\\",\\"gvc\\":\\"prod\\"`);
-  expect(made).toContain('\\"idleHold\\":\\"10m\\"');
-  await pulumi(dir, "preview", "--expect-no-changes", "--stack", "test");
-  await pulumi(dir, "destroy", "--yes", "--stack", "test");
+  // Instead of a person who says yes.
+  await runAsTold("README.md", dir, { PULUMI_SKIP_CONFIRMATIONS: "true" });
+  const settings = () => JSON.stringify(documents.get("workload", "sftp-proxy", "prod"));
+  expect(settings()).toContain(`{\\"workload\\":\\"sftp\\",\\"gvc\\":\\"prod\\"`);
+  expect(settings()).not.toContain("idleHold");
+  await pulumi(dir, "config", "set", "--path", "settings.idleHold", "10m");
+  await pulumi(dir, "up", "--yes");
+  expect(settings()).toContain('\\"idleHold\\":\\"10m\\"');
+  await pulumi(dir, "preview", "--expect-no-changes");
+  await pulumi(dir, "destroy", "--yes");
 });
 
 it("examples/automation deploys tenants in parallel, with progress and outputs, and takes them away", async () => {
-  const script = fromRoot("examples", "automation", "index.mts");
-  const env = {
-    TARGETS: "prod/sftp,staging/sftp",
-    PATH: [localPlugins.providers[0]?.path, session.env.PATH].join(delimiter),
-  };
-  const said = await run(process.execPath, [script], fromRoot(), env);
+  const path = [join(process.execPath, ".."), localPlugins.providers[0]?.path, session.env.PATH];
+  documents.it.recorder.clear();
+  const said = await runAsTold("docs/automation.md", fromRoot(), { PATH: path.join(delimiter) });
   for (const gvc of ["prod", "staging"]) {
     expect(said).toMatch(new RegExp(`^${gvc}-sftp: planned: \\{"create":\\d+\\}`, "m"));
     expect(said).toContain(`${gvc}-sftp: create cpln:index/workload:Workload ...`);
     expect(said).toContain(`${gvc}-sftp: proxy: /org/${org}/gvc/${gvc}/workload/sftp-proxy`);
-  }
-  const gone = await run(process.execPath, [script, "destroy"], fromRoot(), env);
-  expect(gone).toContain("staging-sftp: the workload is left as it is.");
-  for (const gvc of ["prod", "staging"]) {
+    expect(said).toContain(`${gvc}-sftp: the workload is left as it is.`);
+    const made = { method: "POST", path: `/org/${org}/gvc/${gvc}/workload` };
+    expect(documents.it.recorder.matching(made).map(({ status }) => status)).toEqual([201]);
     expect(documents.get("workload", "sftp-proxy", gvc)).toBeUndefined();
     expect(documents.get("workload", "sftp", gvc)).toBeDefined();
+  }
+});
+
+it("no shell block of the docs that could be run was left out", () => {
+  expect([...told].map(({ page, line }) => `${page}:${line}`)).toEqual([]);
+});
+
+it("what the docs say of the pulumi command it can do", async () => {
+  const commands = [
+    ...allBlocks("sh").flatMap(({ code }) => commandsIn(code)),
+    ...pages.flatMap(spokenCommands),
+  ]
+    .filter(({ program }) => program === "pulumi")
+    .map(({ args }) => args);
+  const groups = ["stack", "config"];
+  const asked = new Map<string, Set<string>>();
+  for (const [name = "", next = "", ...rest] of commands) {
+    const words = groups.includes(name) ? [name, next] : [name];
+    const flags = [next, ...rest]
+      .filter((word) => word.startsWith("-"))
+      .map((word) => word.replace(/=.*/, ""));
+    const known = asked.get(words.join(" ")) ?? new Set();
+    for (const flag of flags) known.add(flag);
+    asked.set(words.join(" "), known);
+  }
+  expect([...asked.keys()]).toEqual(expect.arrayContaining(["up", "preview", "config set", "stack init"]));
+  for (const [words, flags] of asked) {
+    const help = await run(session.cli, [...words.split(" "), "--help"], session.dir);
+    // By its name or an alias.
+    expect(help, words).toMatch(
+      new RegExp(`^(Usage:\\s+pulumi|Aliases:\\s).*\\b${words.split(" ").at(-1)}\\b`, "m"),
+    );
+    for (const flag of flags) expect(help, words).toMatch(new RegExp(`\\s${flag}\\b`));
   }
 });

@@ -3,11 +3,16 @@ import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import * as cpln from "@pulumiverse/cpln";
 import { expect, it } from "vitest";
 import { ignoreSuspend, proxyWorkloadLink, ScaleToZeroTcp } from "../../src/index.ts";
+import { blocksOf } from "../support/doc-blocks.ts";
 import { withInlineStack } from "../support/engine.ts";
 import { deployerNeeds, grantsWithout, type Permission, type Phase } from "../support/permissions.ts";
 import { useDocuments } from "./component-support.ts";
 
 const documents = useDocuments("elsewhere");
+
+const inOneLine = (text: string) => text.replace(/\s+/g, " ").trim();
+/** The platform's own words, as the page shows them. */
+const quoted = inOneLine(blocksOf("docs/permissions.md", "text")[0]?.code ?? "");
 
 let note = "one";
 const program = async () => {
@@ -71,6 +76,9 @@ it("a deployer needs what is listed, each part of it, and nothing else", async (
           expect(refused, `${missing.kind} ${missing.permission}`).toMatch(
             new RegExp(`not granted \\[${missing.permission}\\] on \\S*/${missing.kind}/`),
           );
+          if (missing.permission === "configureLoadBalancer") {
+            expect(inOneLine(refused).replace(/deployer-\d+/, "deployer")).toContain(quoted);
+          }
         }
         become(stack);
         await operations[phase](stack);

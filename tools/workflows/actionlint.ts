@@ -45,9 +45,9 @@ export async function ensureActionlint(): Promise<string> {
   }
 }
 
-/** What is wrong with the workflow files of the checkout; nothing where nothing is. */
-export async function lintWorkflows(actionlint: string): Promise<string> {
-  const { code, stdout, stderr } = await capture(actionlint, ["-no-color"], { cwd: root });
+/** What is wrong with these workflow files, or all of the checkout's own; nothing where nothing is. */
+export async function lintWorkflows(actionlint: string, files: string[] = []): Promise<string> {
+  const { code, stdout, stderr } = await capture(actionlint, ["-no-color", ...files], { cwd: root });
   return code === 0 ? "" : `${stdout}${stderr}`;
 }
 
