@@ -3,7 +3,7 @@
  * is not in it and nothing is in it that is not listed.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 
 /** @typedef {{ name: string, version: string, license: string, text: string }} Bundled */
 
@@ -15,10 +15,14 @@ import { join } from "node:path";
  * @returns {Bundled[]}
  */
 export function bundledPackages(metafile, workingDir) {
+  const checkout = join(workingDir, "..");
   const folders = new Set();
   for (const input of Object.keys(metafile.inputs)) {
     const found = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input);
     if (found) folders.add(join(workingDir, found[0]));
+    else if (relative(checkout, join(workingDir, input)).startsWith("..")) {
+      throw new Error(`${input} is nobody's: neither of this checkout nor of a package`);
+    }
   }
   return [...folders]
     .map(describe)
