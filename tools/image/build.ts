@@ -3,8 +3,8 @@
  *
  *   npm run build:image -- [--output FOLDER] [--registry-bases] [--measure]
  *
- * Needs root and Debian's `buildah`. The bases come from Debian packages unless `--registry-bases` asks for those
- * that the Dockerfile names. `--measure` also starts it and says what it needs.
+ * Needs root, Debian's `buildah` and Rust. The bases come from Debian packages unless `--registry-bases` asks for those
+ * that the Dockerfile names, which bring a Rust of their own. `--measure` also starts it and says what it needs.
  */
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { fromRoot, root } from "../lib/root.ts";
+import { whyNotNative } from "../native.ts";
 import { layOutBuildBase, layOutRuntimeBase, layOutRustBase } from "./bases.ts";
 import { Buildah } from "./buildah.ts";
 import { type ImageLayout, readLayout } from "./layout.ts";
@@ -43,7 +44,7 @@ export async function buildImage(options: BuildOptions): Promise<ImageLayout[]> 
       await buildah.build({
         tag: "scale-to-zero-proxy",
         dockerfile: fromRoot("proxy-image", "Dockerfile"),
-        ignoreFile: fromRoot("proxy-image", "Dockerfile.dockerignore"),
+        ignoreFile,
         context: root,
         timestamp: commit.timestamp,
         args: { ...args, VERSION: version, REVISION: commit.revision },
@@ -61,11 +62,19 @@ export async function buildImage(options: BuildOptions): Promise<ImageLayout[]> 
 /** Sources are taken as they lie there: one that differs from its commit shows in the revision. */
 async function commitOfCheckout(): Promise<{ revision: string; timestamp: number }> {
   const git = async (...args: string[]) => (await must("git", args, { cwd: root })).trim();
-  const changed = await git("status", "--porcelain", "--", "src", "proxy-image", "package-lock.json");
+  const changed = await git("status", "--porcelain", "--", ...(await buildsFrom()));
   return {
     revision: (await git("rev-parse", "HEAD")) + (changed === "" ? "" : "-modified"),
     timestamp: Number(await git("show", "--no-patch", "--format=%ct", "HEAD")),
   };
+}
+
+const ignoreFile = fromRoot("proxy-image", "Dockerfile.dockerignore");
+
+/** The paths that get into the build. */
+async function buildsFrom(): Promise<string[]> {
+  const lines = (await readFile(ignoreFile, "utf8")).split("\n");
+  return lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
 }
 
 /** The Dockerfile's bases from Debian packages; and what its steps see of this machine, that no package brings. */
@@ -106,6 +115,8 @@ if (import.meta.main) {
   });
   try {
     if (!existsSync("/usr/bin/buildah")) throw new Error("needs Debian's package buildah");
+    const whyNoPlane = values["registry-bases"] ? undefined : await whyNotNative();
+    if (whyNoPlane !== undefined) throw new Error(whyNoPlane);
     const output = resolve(values.output);
     const [image] = await buildImage({ output, registryBases: values["registry-bases"] });
     if (image === undefined) throw new Error("nothing was built");
