@@ -117,11 +117,13 @@ function serve(socket: Socket): void {
   });
 }
 
-async function client(port: number): Promise<Socket> {
-  const socket = connect({ port, host: "127.0.0.1" });
-  socket.on("error", () => {});
-  await once(socket, "data");
-  return socket;
+function client(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: "127.0.0.1" });
+    socket.on("error", () => {});
+    socket.once("data", () => resolve(socket));
+    socket.once("close", () => reject(new Error("the proxy has not served a client")));
+  });
 }
 
 async function download(socket: Socket): Promise<void> {
