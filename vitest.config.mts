@@ -14,6 +14,7 @@ const project = (
     name,
     include: options.include ?? [`test/${name}/**/*.test.ts`],
     env: options.env ?? {},
+    globalSetup: fromRoot("./test/support/bundle.ts"),
     testTimeout: options.timeout,
     hookTimeout: options.timeout,
     fileParallelism: !options.serial,

@@ -10,7 +10,7 @@ import { type Measured, writeReport } from "./report.ts";
 import { memory, openApi, survival } from "./room.ts";
 import { median, speed } from "./speed.ts";
 import { type Place, type Subject, subjects } from "./subjects.ts";
-import { DOWN, emptyNodeCpu, startCpu, wakes } from "./wake.ts";
+import { DOWN, emptyNode, startCpu, wakes } from "./wake.ts";
 
 const MIB = 2 ** 20;
 const quick = process.argv.includes("--quick");
@@ -81,15 +81,12 @@ async function wakeOverheads(place: Place, all: readonly Subject[]): Promise<voi
 }
 
 async function starts(place: Place, all: readonly Subject[]): Promise<void> {
-  for (const subject of all.filter(({ holds }) => holds))
-    measured.starts.set(subject.name, await medianOf(() => startCpu(subject, place)));
-  measured.starts.set("empty Node, net and http", await medianOf(emptyNodeCpu));
-}
-
-async function medianOf(measure: () => Promise<number>): Promise<number> {
-  const values: number[] = [];
-  for (let turn = 0; turn < 5; turn++) values.push(await measure());
-  return median(values);
+  const started = [...all.filter(({ holds }) => holds), emptyNode];
+  const values = new Map<string, number[]>(started.map(({ name }) => [name, []]));
+  // In turn, so that the machine's moods hit all alike.
+  for (let turn = 0; turn < (quick ? 5 : 15); turn++)
+    for (const subject of started) values.get(subject.name)?.push(await startCpu(subject, place));
+  for (const [name, each] of values) measured.starts.set(name, median(each));
 }
 
 async function throttled(place: Place, all: readonly Subject[]): Promise<void> {

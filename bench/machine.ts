@@ -13,6 +13,21 @@ export async function cpuSeconds(pids: readonly number[]): Promise<number> {
   return nanoseconds / 1e9;
 }
 
+/** Whether somebody listens on this port, as the kernel has it: finding out costs the listener nothing. */
+export async function listened(port: number): Promise<boolean> {
+  const LISTEN = "0A";
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const tables = await Promise.all(
+    ["tcp", "tcp6"].map((name) => readFile(`/proc/net/${name}`, "utf8").catch(() => "")),
+  );
+  return tables.some((table) =>
+    table.split("\n").some((line) => {
+      const [, local, , state] = line.trim().split(/\s+/);
+      return state === LISTEN && local?.endsWith(suffix);
+    }),
+  );
+}
+
 /** KiB that belong to these processes alone. */
 export async function anonymousKiB(pids: readonly number[]): Promise<number> {
   let sum = 0;

@@ -68,7 +68,7 @@ const own = (plane: "native" | "js"): Subject => ({
   name: `proxy, ${plane} plane`,
   holds: true,
   command: (listen, place) => ({
-    command: [process.execPath, ...NODE_FLAGS, fromRoot("proxy-image", "dist", "main.js")],
+    command: [process.execPath, ...NODE_FLAGS, fromRoot("proxy-image", "dist", "start.js")],
     env: {
       ...environment(listen, listen + 1, place),
       ...UNCAPPED,
@@ -136,7 +136,7 @@ export function subjects(referenceBinary: string | undefined): Subject[] {
   return [...first, own("native"), own("js"), haproxy, nginx];
 }
 
-/** A subject that runs and listens. */
+/** A subject as a process. */
 export class Running {
   readonly listen: number;
   readonly child: ChildProcess;
@@ -149,14 +149,19 @@ export class Running {
   }
 
   static async start(subject: Subject, place: Place, launch: Launch = {}): Promise<Running> {
+    const running = await Running.launch(subject, place, launch);
+    await running.#listening(subject.name);
+    return running;
+  }
+
+  /** As `start`, without asking whether it listens. */
+  static async launch(subject: Subject, place: Place, launch: Launch = {}): Promise<Running> {
     const listen = await freePorts();
     const folder = await mkdtemp(join(tmpdir(), "bench-"));
     const { command, env = {}, files = {} } = subject.command(listen, place, folder);
     for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
     const child = launched(command, env, launch);
-    const running = new Running(listen, child, folder);
-    await running.#listening(subject.name);
-    return running;
+    return new Running(listen, child, folder);
   }
 
   get address(): string {

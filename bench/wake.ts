@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { connectPeer } from "../test/support/client.ts";
 import { json, StubApi, workloadDocument } from "../test/support/stub-api.ts";
 import { deadPort } from "../test/support/target.ts";
-import { cpuSeconds } from "./machine.ts";
-import { launched, NODE_FLAGS, type Place, Running, type Subject } from "./subjects.ts";
+import { cpuSeconds, listened } from "./machine.ts";
+import { NODE_FLAGS, type Place, Running, type Subject } from "./subjects.ts";
 
 /** What a connection to the target meets while it is suspended, and whether the proxy has seen it boot before. */
 export const DOWN = ["refusing", "closing", "silent", "silent, boot known"] as const;
@@ -169,28 +170,32 @@ async function standIn(port: number, kind: Exclude<Mesh, "refusing"> | "speaking
   };
 }
 
-const EMPTY = `
-  require("node:http").createServer().listen(0, "127.0.0.1");
-  require("node:net").createServer().listen(0, "127.0.0.1", () => setTimeout(() => {}, 60_000));
-`;
+/** The least that a Node process with `net` and `http` costs. */
+export const emptyNode: Subject = {
+  name: "empty Node, net and http",
+  holds: false,
+  command: (listen, _place, folder) => ({
+    command: [process.execPath, ...NODE_FLAGS, join(folder, "empty.js")],
+    files: {
+      "empty.js": `
+require("node:net").createServer().listen(${listen}, "127.0.0.1");
+require("node:http").createServer().listen(${listen + 1}, "127.0.0.1");
+`,
+    },
+  }),
+};
 
-/** CPU milliseconds of a start, until half a second after it. */
+/** CPU milliseconds of a start, until half a second after it listens on both its ports. Nobody connects. */
 export async function startCpu(subject: Subject, place: Place): Promise<number> {
-  const running = await Running.start(subject, place);
+  const running = await Running.launch(subject, place);
   try {
+    while (!(await listened(running.listen)) || !(await listened(running.listen + 1))) {
+      if (!running.alive) throw new Error(`${subject.name} ended at its start`);
+      await setTimeout(5);
+    }
     await setTimeout(500);
     return (await cpuSeconds(await running.pids())) * 1e3;
   } finally {
     await running.stop();
   }
-}
-
-/** The least that a Node process with `net` and `http` costs. */
-export async function emptyNodeCpu(): Promise<number> {
-  const child = launched([process.execPath, ...NODE_FLAGS, "-e", EMPTY], {}, {});
-  await setTimeout(1_000);
-  const used = (await cpuSeconds([child.pid ?? 0])) * 1e3;
-  child.kill("SIGKILL");
-  await once(child, "exit");
-  return used;
 }

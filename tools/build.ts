@@ -17,8 +17,9 @@ export async function buildAll({ native = true } = {}): Promise<void> {
   // The SDK comes first: the package resolves its types there.
   await step("the SDK subset", [tsc, "-p", fromRoot("sdks", "cpln")]);
   await step("the package", [tsc, "-p", fromRoot("tsconfig.build.json")]);
-  await step("the proxy", [fromRoot("proxy-image", "build.mjs")]);
+  // The proxy's bill of materials and its code cache are of what is there.
   if (native) await buildPlane();
+  await step("the proxy", [fromRoot("proxy-image", "build.mjs")]);
 }
 
 /** Whoever can't build the native plane has all the rest: the proxy runs on its other one. */

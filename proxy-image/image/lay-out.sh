@@ -10,7 +10,7 @@ node=$(command -v node)
 cp "$node" "$to/usr/local/bin/node"
 # It holds far more than Node, and says of all of it how it may be passed on.
 cp "${node%/bin/node}/LICENSE" "$to/app/licenses-node.txt"
-cp "$dist/main.js" "$dist/splice.node" "$dist/sbom.cdx.json" "$dist/licenses.txt" "$to/app/"
+cp "$dist/start.js" "$dist/main.js" "$dist/main.cache" "$dist/splice.node" "$dist/sbom.cdx.json" "$dist/licenses.txt" "$to/app/"
 
 chmod 755 "$to" "$to/app" "$to/usr" "$to/usr/local" "$to/usr/local/bin" "$to/usr/local/bin/node"
 chmod 644 "$to"/app/*

@@ -20,7 +20,12 @@ const ADDON_FILE = join(__dirname, "splice.node");
 
 type Exit = (code: number) => void;
 
-export async function run(env: NodeJS.ProcessEnv, exit: Exit): Promise<void> {
+/** How this process came to be, for the log. */
+interface Start {
+  compiledAhead: boolean;
+}
+
+export async function run(env: NodeJS.ProcessEnv, exit: Exit, { compiledAhead }: Start): Promise<void> {
   const parsed = readSettings(env);
   if (!parsed.ok) {
     for (const problem of parsed.problems) process.stderr.write(`${formatProblem(problem)}\n`);
@@ -55,6 +60,7 @@ export async function run(env: NodeJS.ProcessEnv, exit: Exit): Promise<void> {
     targets: settings.targets.map(({ gvc, workload }) => `${gvc}/${workload}`),
     ports: settings.targets.flatMap(({ ports }) => ports.map(({ listen, target }) => `${listen}:${target}`)),
     healthPort: settings.healthPort,
+    compiledAhead,
     tookMs: Math.round(performance.now()),
   });
 }

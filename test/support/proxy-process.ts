@@ -1,27 +1,10 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { entry } from "./bundle.ts";
 import { testedPlane } from "./planes.ts";
 
-const fromRoot = (...path: string[]) => join(fileURLToPath(new URL("../..", import.meta.url)), ...path);
-
-export const bundle = fromRoot("proxy-image", "dist", "main.js");
-
-/** Bundles the proxy where the bundle is missing or older than its sources. `npm test` has done so already. */
-export async function ensureBundle(): Promise<void> {
-  const sources = [fromRoot("proxy-image", "src"), fromRoot("src", "contract")].flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
-  );
-  const newest = Math.max(...sources.map((path) => statSync(path).mtimeMs));
-  if (existsSync(bundle) && statSync(bundle).mtimeMs > newest) return;
-  await promisify(execFile)(process.execPath, [fromRoot("proxy-image", "build.mjs")]);
-}
-
-/** The real bundle as a process of its own. */
+/** The real proxy as a process of its own, started as the image starts it. */
 export class ProxyProcess {
   readonly child: ChildProcess;
   readonly lines: Record<string, unknown>[] = [];
@@ -32,7 +15,7 @@ export class ProxyProcess {
 
   constructor(
     variables: Record<string, string>,
-    { args = [], descriptors, file = bundle }: { args?: string[]; descriptors?: number; file?: string } = {},
+    { args = [], descriptors, file = entry }: { args?: string[]; descriptors?: number; file?: string } = {},
   ) {
     const env = { DATA_PLANE: testedPlane, ...variables };
     const command = [process.execPath, file, ...args];

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { normaliseAddress } from "../net/address";
+import { listen } from "../net/listen";
 
 /** Probes, a person's look, a drain: never many. */
 const MAX_CONNECTIONS = 64;
@@ -66,20 +67,4 @@ async function replyTo(
 function isOwn({ socket }: IncomingMessage): boolean {
   const remote = normaliseAddress(socket.remoteAddress);
   return remote === "127.0.0.1" || remote === "::1" || remote === normaliseAddress(socket.localAddress);
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const retry = (error: NodeJS.ErrnoException) => {
-      // "Every address" on a machine without IPv6.
-      if (host === "::" && error.code === "EAFNOSUPPORT")
-        listen(server, "0.0.0.0", port).then(resolve, reject);
-      else reject(error);
-    };
-    server.once("error", retry);
-    server.listen({ host, port }, () => {
-      server.off("error", retry);
-      resolve();
-    });
-  });
 }

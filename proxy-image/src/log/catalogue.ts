@@ -17,7 +17,7 @@ export const LOG_EVENTS = {
   // The process.
   started: {
     level: "info",
-    fields: ["version", "plane", "targets", "ports", "healthPort", "tookMs"],
+    fields: ["version", "plane", "targets", "ports", "healthPort", "compiledAhead", "tookMs"],
     meaning: "All ports are listened on.",
   },
   settings_warning: {

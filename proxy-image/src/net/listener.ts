@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from "node:net";
+import { listen } from "./listen";
 import { HIGH_WATER_MARK, harmless, KEEPALIVE_MS } from "./sockets";
 
 const BACKLOG = 4096;
@@ -36,7 +37,7 @@ export class Listener {
     // libuv sheds the connections that find no descriptor and keeps the listener; all there is to do is to say so.
     server.on("error", options.onTrouble);
     server.on("connection", (socket) => options.onClient(harmless(socket)));
-    await listen(server, options.host, options.port);
+    await listen(server, options.host, options.port, BACKLOG);
     return new Listener(server);
   }
 
@@ -44,28 +45,4 @@ export class Listener {
   close(): void {
     this.server.close();
   }
-}
-
-async function listen(server: Server, host: string, port: number): Promise<void> {
-  try {
-    await listenOn(server, host, port);
-  } catch (error) {
-    // "Every address" on a machine without IPv6.
-    if (host !== "::" || (error as NodeJS.ErrnoException).code !== "EAFNOSUPPORT") throw error;
-    await listenOn(server, "0.0.0.0", port);
-  }
-}
-
-function listenOn(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const settle = (error?: Error) => {
-      server.off("error", settle);
-      server.off("listening", settle);
-      if (error) reject(error);
-      else resolve();
-    };
-    server.on("error", settle);
-    server.on("listening", settle);
-    server.listen({ host, port, backlog: BACKLOG });
-  });
 }

@@ -9,7 +9,7 @@ export interface ProxyImageOptions {
   main?: string;
 }
 
-const checkoutMain = fileURLToPath(new URL("../../../proxy-image/dist/main.js", import.meta.url));
+const inDist = (name: string) => fileURLToPath(new URL(`../../../proxy-image/dist/${name}`, import.meta.url));
 
 /** As the image's ENTRYPOINT and ENV have them. */
 export const proxyEntry = {
@@ -19,7 +19,8 @@ export const proxyEntry = {
 
 /** The project's own proxy, as the checkout has built it. Its image holds Node and the bundle, and no shell. */
 export function proxyImage(options: ProxyImageOptions = {}): Image {
-  const main = options.main ?? checkoutMain;
+  const main = options.main ?? inDist("main.js");
+  const entry = options.main ?? inDist("start.js");
   return processImage({
     description: "the proxy of this checkout, run by the pinned Node",
     matches: matchesName("scale-to-zero-proxy"),
@@ -31,20 +32,23 @@ export function proxyImage(options: ProxyImageOptions = {}): Image {
         throw new Error("the proxy is not built: run `npm run build` first");
       }
       return {
-        command: [pinnedNode(), ...proxyEntry.flags, main],
+        command: [pinnedNode(), ...proxyEntry.flags, entry],
         env: proxyEntry.env,
-        translate: (command) => inThisCheckout(command, main),
+        translate: (command) => inThisCheckout(command, { main, entry }),
       };
     },
   });
 }
 
 /** `node /app/main.js prestop` in the image is the same program here; whatever else it does not hold is not found. */
-function inThisCheckout([program = "", ...args]: string[], main: string): string[] {
+function inThisCheckout(
+  [program = "", ...args]: string[],
+  { main, entry }: { main: string; entry: string },
+): string[] {
   const name = basename(program);
   if (name === "node") {
     return [pinnedNode(), ...args.map((arg) => (basename(arg) === "main.js" ? main : arg))];
   }
-  if (name === "scale-to-zero-proxy") return [pinnedNode(), ...proxyEntry.flags, main, ...args];
+  if (name === "scale-to-zero-proxy") return [pinnedNode(), ...proxyEntry.flags, entry, ...args];
   return ["/not-in-this-image"];
 }

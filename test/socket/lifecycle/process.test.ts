@@ -1,8 +1,8 @@
 /** What only a process of its own can show: signals, the preStop hook, and memory. */
 import { readFileSync } from "node:fs";
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { connectPeer, type Peer } from "../../support/client.ts";
-import { ensureBundle, ProxyProcess } from "../../support/proxy-process.ts";
+import { ProxyProcess } from "../../support/proxy-process.ts";
 import { json, StubApi, workloadDocument } from "../../support/stub-api.ts";
 import { deadPort, echoing, TestTarget } from "../../support/target.ts";
 
@@ -12,8 +12,6 @@ let target: TestTarget;
 let stub: StubApi;
 let ports: { listen: number; health: number };
 let proxy: ProxyProcess | undefined;
-
-beforeAll(ensureBundle);
 
 beforeEach(async () => {
   target = await TestTarget.start(echoing("B"));

@@ -1,14 +1,12 @@
 /** Servers that are there and do not serve yet: their clients wait, and are served once they do. */
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { eventually } from "../../support/eventually.ts";
-import { ensureBundle } from "../../support/proxy-process.ts";
 import { Front, type FrontOptions } from "../../support/servers/front.ts";
 import { postgres } from "../../support/servers/postgres.ts";
 import { redis } from "../../support/servers/redis.ts";
 import { missing, type RealServer, required, run } from "../../support/servers/server.ts";
 
 let front: Front | undefined;
-beforeAll(ensureBundle);
 afterEach(() => front?.close());
 
 const open = async (server: RealServer, options?: FrontOptions): Promise<Front> => {

@@ -1,6 +1,5 @@
 /** Real servers and real clients, through the real proxy process: cold, when nothing runs, and warm. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ensureBundle } from "../../support/proxy-process.ts";
 import { Front } from "../../support/servers/front.ts";
 import { realServers } from "../../support/servers/index.ts";
 import { missing, required } from "../../support/servers/server.ts";
@@ -9,7 +8,6 @@ const present = realServers.filter((server) => missing(server).length === 0);
 let front: Front;
 
 beforeAll(async () => {
-  await ensureBundle();
   front = await Front.open(present);
 });
 

@@ -1,10 +1,11 @@
-import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { bundle, codeCache, entry } from "../../support/bundle.ts";
 import { connectPeer, type Peer } from "../../support/client.ts";
 import { plane } from "../../support/planes.ts";
-import { bundle, ensureBundle, ProxyProcess } from "../../support/proxy-process.ts";
+import { ProxyProcess } from "../../support/proxy-process.ts";
 import { json, StubApi, workloadDocument } from "../../support/stub-api.ts";
 import { deadPort, echoing, TestTarget } from "../../support/target.ts";
 
@@ -12,8 +13,6 @@ let target: TestTarget;
 let stub: StubApi;
 let ports: { listen: number; health: number };
 let proxy: ProxyProcess | undefined;
-
-beforeAll(ensureBundle);
 
 beforeEach(async () => {
   target = await TestTarget.start(echoing("B"));
@@ -80,6 +79,32 @@ describe("the process", () => {
       expect(await proxy.logged("started")).toMatchObject({ plane: "js" });
       expect(await proxy.logged("plane_fallback")).toHaveProperty("reason");
       await session();
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it("starts from the code that was compiled when it was built", async () => {
+    expect(await (await start()).logged("started")).toMatchObject({ compiledAhead: true });
+    await session();
+  });
+
+  it("starts without that code too, or with some that V8 does not take", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "proxy-"));
+    const file = join(folder, "start.js");
+    await copyFile(entry, file);
+    await copyFile(bundle, join(folder, "main.js"));
+    const other = await readFile(codeCache);
+    // The second word of a cache is the version that has made it.
+    other.writeUInt32LE(other.readUInt32LE(4) + 1, 4);
+    try {
+      for (const cache of [undefined, other, ""]) {
+        if (cache !== undefined) await writeFile(join(folder, "main.cache"), cache);
+        proxy = new ProxyProcess(settings({ DATA_PLANE: "js" }), { file });
+        expect(await proxy.logged("started")).toMatchObject({ compiledAhead: false });
+        await session();
+        await proxy.stop();
+      }
     } finally {
       await rm(folder, { recursive: true });
     }
