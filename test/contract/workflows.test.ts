@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { pinnedNode } from "../../simulator/src/images/process-image.ts";
+import { defaultImage } from "../../src/index.ts";
 import { fromRoot, root } from "../../tools/lib/root.ts";
 import { ensureActionlint, lintWorkflows } from "../../tools/workflows/actionlint.ts";
 
@@ -204,13 +205,16 @@ describe("the shell steps of a release", () => {
     expect(repository).toEqual({ type: "git", url });
   });
 
-  it("publish what the changelog says, with the prebuilds", async () => {
-    await stub("node", "what is new");
+  it("publish what the changelog says and what to pin, with the prebuilds", async () => {
+    await stub("node", "what is new\n");
     await stub("gh");
     await mkdir(join(dir, "prebuilds"));
     for (const name of ["one.node", "other.node"]) await writeFile(join(dir, "prebuilds", name), name);
-    const { calls } = await runStep("Publish the release");
-    expect(await readFile(join(dir, "notes.md"), "utf8")).toBe("what is new");
+    const digest = `sha256:${"d".repeat(64)}`;
+    const { calls } = await runStep("Publish the release", { DIGEST: digest });
+    expect(await readFile(join(dir, "notes.md"), "utf8")).toBe(
+      `what is new\n\n### Image\n\n    ${defaultImage.split(":")[0]}:1.2.3@${digest}\n`,
+    );
     expect(calls.split("\n")).toEqual([
       "node tools/release/notes.ts v1.2.3",
       "gh release create v1.2.3 --verify-tag --title v1.2.3 --notes-file notes.md prebuilds/one.node prebuilds/other.node",
