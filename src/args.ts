@@ -179,13 +179,13 @@ export interface ScaleToZeroTcpArgs {
    */
   image?: pulumi.Input<string>;
   /**
-   * CPU of the proxy, as the platform writes it. Default `100m`, which docs/performance.md has figures for. It is paid
-   * for round the clock.
+   * CPU of the proxy, as the platform writes it, at least `25m`. Default `100m`, which docs/performance.md has figures
+   * for. It is paid for round the clock.
    */
   cpu?: pulumi.Input<string>;
   /**
-   * Memory of the proxy, as the platform writes it. Default `128Mi`, for the default limits of clients. It is paid for
-   * round the clock. Too little of it ends all sessions at once when it runs out.
+   * Memory of the proxy, as the platform writes it, at least `32Mi`. Default `128Mi`, for the default limits of
+   * clients. It is paid for round the clock. Too little of it ends all sessions at once when it runs out.
    */
   memory?: pulumi.Input<string>;
   /**

@@ -1,14 +1,13 @@
 import { Exposure } from "./choices";
-import { nameProblem, newNameProblem, parseLink } from "./contract/links";
+import { bareName, nameProblem, newNameProblem, parseLink } from "./contract/links";
 import { containerPortProblem, duplicates, isPort, MAX_PORT, publicPortProblem } from "./contract/ports";
 import { type Problem, problem } from "./contract/problems";
 import { workloadName } from "./naming";
 import { isInternal, type PlainArgs } from "./plain-args";
 import { listensOf, renderSettings } from "./proxy-settings";
 import { mappingsOf, type PlacedMapping, SINGLE_FORM, targetIds, targetsOf } from "./target-list";
-import { proxyImageRepository } from "./version";
+import { checkBlank, checkWorkload } from "./workload-checks";
 
-const GRACE_SECONDS = { min: 5, max: 900 };
 const MAX_CIDRS = 250;
 const CIDR =
   /^(?:\d{1,3}(?:\.\d{1,3}){3}(?:\/(?:[12]?\d|3[0-2]))?|[0-9a-fA-F:]*:[0-9a-fA-F:.]*(?:\/\d{1,3})?)$/;
@@ -25,6 +24,7 @@ export function checkArgs(component: string, args: PlainArgs): Problem[] {
     ...checkPorts(args),
     ...checkAccess(args),
     ...checkWorkload(args),
+    ...checkBlank(args),
   ];
   // What was found is the sharper word: the parser's own about the same argument or mapping would repeat it.
   const said = new Set(found.map(subject));
@@ -148,6 +148,10 @@ function checkAccess(args: PlainArgs): Problem[] {
   if (expose !== undefined && !choices.includes(expose)) {
     found.push(problem("invalid", "expose", `must be one of ${choices.join(", ")}`, { got: expose }));
   }
+  if (ipset !== undefined && (typeof ipset !== "string" || bareName(ipset, "ipset") === undefined)) {
+    const reason = "must be the name of an IP set, or a link to one";
+    found.push(problem("invalid", "ipset", reason, { got: ipset }));
+  }
   if (isInternal(args)) {
     const reason = 'has no meaning with `expose: "internal"`, which makes no load balancer';
     if (allow !== undefined) found.push(problem("conflict", "allow", reason, { got: allow }));
@@ -174,41 +178,6 @@ function checkAccess(args: PlainArgs): Problem[] {
       const reason = "must be a link to a workload with its GVC, such as //gvc/G/workload/W";
       found.push(problem("invalid", "allowWorkloads", reason, { path: [index], got: link }));
     });
-  }
-  return found;
-}
-
-function checkWorkload(args: PlainArgs): Problem[] {
-  const found: Problem[] = [];
-  const { image, replicas, terminationGracePeriodSeconds: grace, healthPort, exposeHealth, location } = args;
-  if (replicas !== undefined && replicas !== 1) {
-    const reason =
-      "must be 1: replicas don't know of each other's clients yet, and one would suspend under another's";
-    found.push(problem("invalid", "replicas", reason, { got: replicas }));
-  }
-  if (
-    grace !== undefined &&
-    !(Number.isInteger(grace) && grace >= GRACE_SECONDS.min && grace <= GRACE_SECONDS.max)
-  ) {
-    const reason = `must be whole seconds between ${GRACE_SECONDS.min} and ${GRACE_SECONDS.max}`;
-    found.push(problem("invalid", "terminationGracePeriodSeconds", reason, { got: grace }));
-  }
-  if (healthPort !== undefined) {
-    const reason = containerPortProblem(healthPort);
-    if (reason !== undefined) found.push(problem("invalid", "healthPort", reason, { got: healthPort }));
-  }
-  if (exposeHealth !== undefined && typeof exposeHealth !== "boolean") {
-    found.push(problem("invalid", "exposeHealth", "must be true or false", { got: exposeHealth }));
-  }
-  if (location !== undefined && (typeof location !== "string" || !/^[a-z0-9][-a-z0-9]*$/.test(location))) {
-    found.push(problem("invalid", "location", "must be the bare name of a location", { got: location }));
-  }
-  if (image !== undefined && (typeof image !== "string" || image.trim() === "")) {
-    found.push(problem("invalid", "image", "must be the name of an image", { got: image }));
-  } else if (image !== undefined && new RegExp(`^${proxyImageRepository}:v?0\\.[01](\\.|$)`).test(image)) {
-    const reason =
-      "is older than the settings that this component renders: it knows one target and no TARGET_1";
-    found.push(problem("invalid", "image", reason, { got: image }));
   }
   return found;
 }

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { formatPath, formatProblem, type Problem } from "./contract/problems";
+import { formatPath, formatProblem, type Problem, problem } from "./contract/problems";
 
 /** Arguments, split by whether a value can be told now. */
 export interface Settled {
@@ -18,11 +18,33 @@ export function settle(args: object): Settled {
   return settled;
 }
 
-function isDeferred(value: unknown): boolean {
+/** Holds a value, anywhere in it, that can't be told now. */
+export function isDeferred(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
-  if (pulumi.Output.isInstance(value) || value instanceof Promise || pulumi.Resource.isInstance(value))
-    return true;
-  return Object.values(value).some(isDeferred);
+  return isOpaque(value) || Object.values(value).some(isDeferred);
+}
+
+const isOpaque = (value: object): boolean =>
+  pulumi.Output.isInstance(value) || value instanceof Promise || pulumi.Resource.isInstance(value);
+
+/**
+ * What no document can hold, wherever it is. Only programs without types come by it; without a word here they would get
+ * Node's own, or none.
+ */
+export function checkData(args: object): Problem[] {
+  const walk = (value: unknown, path: (string | number)[]): Problem[] => {
+    if (["function", "symbol", "bigint"].includes(typeof value)) {
+      const [variable = "", ...rest] = path;
+      const reason = `must be text, a number, true or false, a list or a map, and is a ${typeof value}`;
+      return [problem("invalid", String(variable), reason, { path: rest })];
+    }
+    if (typeof value !== "object" || value === null || isOpaque(value)) return [];
+    const entries: [string | number, unknown][] = Array.isArray(value)
+      ? [...value.entries()]
+      : Object.entries(value);
+    return entries.flatMap(([key, each]) => walk(each, [...path, key]));
+  };
+  return walk(args, []);
 }
 
 /** Which of these values are secret: what is wrong with them is said without showing them. */

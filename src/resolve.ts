@@ -2,12 +2,14 @@ import * as pulumi from "@pulumi/pulumi";
 import type * as cpln from "@pulumiverse/cpln";
 import type { ScaleToZeroTcpArgs } from "./args";
 import { adviseArgs, checkArgs } from "./checks";
+import { allSettings } from "./contract/catalogue";
 import { formatPath, formatProblem, type Problem } from "./contract/problems";
-import { checkExtraEnv } from "./extra-env";
-import { argumentError, secretOnes, settle, withoutEcho } from "./inputs";
+import { argumentError, checkData, isDeferred, secretOnes, settle, withoutEcho } from "./inputs";
+import { checkExtraEnv, checkTags } from "./maps";
 import type { PlainArgs } from "./plain-args";
 import { type RenderedSettings, renderSettings } from "./proxy-settings";
 import { inferences } from "./readiness";
+import { checkPreflight, checkWakeOnDestroy } from "./switches";
 import type { TargetArgs } from "./target-args";
 
 type Settings = Extract<RenderedSettings, { ok: true }>;
@@ -22,6 +24,7 @@ export interface ResolvedArgs {
   rendered: pulumi.Output<Settings>;
   /** The container's environment: what the user adds and the settings. */
   env: pulumi.Output<Record<string, string>>;
+  tags: pulumi.Output<Record<string, string>> | undefined;
 }
 
 /** Which arguments' problems can't be judged while another one is unknown. */
@@ -45,7 +48,10 @@ export function resolveArgs(
   args: ScaleToZeroTcpArgs,
   component: pulumi.Resource,
 ): ResolvedArgs {
-  const { env: extra, tags: _, preflight: __, wakeOnDestroy: ___, ...rest } = args ?? {};
+  const thrownBy = component.constructor as CallableFunction;
+  const alien = checkData(args ?? {});
+  if (alien.length > 0) throw argumentError(name, alien, thrownBy);
+  const { env: extra, tags, preflight, wakeOnDestroy, ...rest } = args ?? {};
   const { plain, deferred } = settle(rest);
   if (pulumi.Resource.isInstance(rest.target)) {
     deferred.add("target");
@@ -57,14 +63,19 @@ export function resolveArgs(
   const unjudged = new Set([...deferred, ...[...deferred].flatMap((each) => JUDGED_WITH[each] ?? [])]);
   const early = [
     ...checkArgs(name, plain as unknown as PlainArgs).filter(({ variable }) => !unjudged.has(variable)),
-    ...(pulumi.Output.isInstance(extra) || extra instanceof Promise ? [] : checkExtraEnv(extra)),
+    ...checkExtraEnv(isWhole(extra) ? extra : undefined),
+    ...checkTags(isWhole(tags) ? tags : undefined),
+    ...checkPreflight(isDeferred(preflight) ? undefined : preflight),
+    ...checkWakeOnDestroy(wakeOnDestroy),
   ];
-  if (early.length > 0) throw argumentError(name, early, component.constructor as CallableFunction);
+  if (early.length > 0) throw argumentError(name, early, thrownBy);
 
   const settled = (known: PlainArgs, secrets: readonly string[]): Settings => {
     const problems = checkArgs(name, known);
     const settings = renderSettings(known);
     if (problems.length > 0 || !settings.ok) throw argumentError(name, withoutEcho(problems, secrets));
+    // What is said of one setting may quote another, or a port.
+    if (secrets.some(isQuoted)) return settings;
     for (const advice of withoutEcho(adviseArgs(known), secrets)) warn(advice, component);
     for (const { variable, path, text } of inferences(known)) {
       void pulumi.log.info(`${formatPath([variable, ...path])}: ${text}`, component);
@@ -89,8 +100,24 @@ export function resolveArgs(
       if (problems.length > 0) throw argumentError(name, problems);
       return { ...(added as Record<string, string>), ...settings.environment };
     }),
+    tags:
+      tags === undefined
+        ? undefined
+        : pulumi.output(tags).apply((known) => {
+            const problems = checkTags(known);
+            if (problems.length > 0) throw argumentError(name, problems);
+            return known;
+          }),
   };
 }
+
+/** A map that is there, though values in it may not be. */
+const isWhole = (map: unknown): boolean => !pulumi.Output.isInstance(map) && !(map instanceof Promise);
+
+/** Arguments that advice and inferences read. */
+const isQuoted = (argument: string): boolean =>
+  ["ports", "targets", "terminationGracePeriodSeconds"].includes(argument) ||
+  allSettings().some((setting) => setting.argument === argument);
 
 /** A workload given as itself, by its name and its GVC. */
 function named<T extends Pick<TargetArgs, "targetGvc"> & { target?: unknown }>(args: T): T {

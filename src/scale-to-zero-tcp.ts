@@ -62,7 +62,7 @@ export class ScaleToZeroTcp extends pulumi.ComponentResource {
     // Looked up rather than made: the engine fills in the outputs.
     if (opts?.urn) return;
 
-    const { pick, rendered, env } = resolveArgs(name, args, this);
+    const { pick, rendered, env, tags } = resolveArgs(name, args, this);
     preflight(name, args, { pick }, this);
     const targets = pick("target", "targetGvc", "targets", "gvc").apply(targetIds);
     const only =
@@ -72,7 +72,7 @@ export class ScaleToZeroTcp extends pulumi.ComponentResource {
     const gvc = pick("gvc").apply((given) => given.gvc);
     const common = {
       description: targets.apply(describeTargets),
-      ...(args.tags === undefined ? {} : { tags: args.tags }),
+      ...(tags === undefined ? {} : { tags }),
     };
 
     const identity = new cpln.Identity(
@@ -84,6 +84,9 @@ export class ScaleToZeroTcp extends pulumi.ComponentResource {
       },
       { parent: this },
     );
+
+    // The provider's own links are never secret, even where the names in them are.
+    const identityLink = asSecretAs(identity.selfLink, identity.name, identity.gvc);
 
     const policy = new cpln.Policy(
       `${name}-policy`,
@@ -105,7 +108,7 @@ export class ScaleToZeroTcp extends pulumi.ComponentResource {
         name: pick("workloadName").apply((given) => given.workloadName ?? workloadName(name)),
         gvc,
         type: "standard",
-        identityLink: identity.selfLink,
+        identityLink,
         containers: [
           {
             name: "proxy",
@@ -138,9 +141,9 @@ export class ScaleToZeroTcp extends pulumi.ComponentResource {
     );
 
     children.set(this, { identity, policy, workload });
-    this.workloadLink = workload.selfLink;
-    this.identityLink = identity.selfLink;
-    this.policyLink = policy.selfLink;
+    this.workloadLink = asSecretAs(workload.selfLink, workload.name, workload.gvc);
+    this.identityLink = identityLink;
+    this.policyLink = asSecretAs(policy.selfLink, policy.name);
     this.host = pulumi
       .all([pick("expose"), workload.name, workload.gvc, workload.statuses])
       .apply(([given, proxy, inGvc, statuses]) => internalHost(given, proxy, inGvc) ?? hostOf(statuses));
@@ -167,3 +170,7 @@ export class ScaleToZeroTcp extends pulumi.ComponentResource {
 
 // An output that turns out undefined leaves the property out, which the SDK's types don't say.
 const maybe = <T>(value: pulumi.Output<T | undefined>): pulumi.Output<T> => value as pulumi.Output<T>;
+
+/** The same text, and a secret where one of these is. */
+const asSecretAs = (text: pulumi.Output<string>, ...others: pulumi.Output<string>[]): pulumi.Output<string> =>
+  pulumi.all([text, ...others]).apply(([own = ""]) => own);

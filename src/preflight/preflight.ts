@@ -8,6 +8,7 @@ import { argumentError } from "../inputs";
 import { workloadName } from "../naming";
 import type { PlainArgs } from "../plain-args";
 import type { ResolvedArgs } from "../resolve";
+import { checkPreflight } from "../switches";
 import { mappingsOf, targetIds, targetsOf } from "../target-list";
 import { readWorkload } from "./documents";
 import { type Finding, isFatal, judgeGvc, judgeTarget, type Wanted } from "./judge";
@@ -36,6 +37,8 @@ export function preflight(
     // What is found names the target: a secret name may not be shown.
     if (await pulumi.isSecret(wanted)) return skipped("it is a secret", component);
     wanted.apply(async ([on, given]) => {
+      const problems = checkPreflight(on);
+      if (problems.length > 0) throw argumentError(name, problems);
       if (on === false) return;
       if (args.wakeOnDestroy !== true) void pulumi.log.info(LEFT_ALONE, component);
       report(name, await look(name, given, args, component), component);

@@ -32,6 +32,9 @@ function refusals(args: unknown, name = "sftp"): Record<string, string> {
 }
 
 const cidr = "must be a CIDR such as 10.0.0.0/8";
+const size = (such: string, got: string) => `must be text such as ${such} (got "${got}")`;
+const least = (floor: string, got: string) =>
+  `must be at least ${floor}: the platform takes no less (got "${got}")`;
 
 describe("a plain argument is refused where it was written", () => {
   it.each<[string, unknown, Record<string, string>]>([
@@ -268,6 +271,45 @@ describe("a plain argument is refused where it was written", () => {
       },
     ],
     [
+      "a size in words",
+      { cpu: "a little", memory: 128 },
+      { cpu: size("100m or 0.5", "a little"), memory: size("128Mi or 1Gi", "128") },
+    ],
+    [
+      "a size below the platform's least",
+      { cpu: "0.02", memory: "31Mi" },
+      { cpu: least("25m", "0.02"), memory: least("32Mi", "31Mi") },
+    ],
+    [
+      "an IP set that is none",
+      { ipset: "//location/aws-us-west-2" },
+      { ipset: 'must be the name of an IP set, or a link to one (got "//location/aws-us-west-2")' },
+    ],
+    [
+      "an image with a blank",
+      { image: "proxy: latest" },
+      { image: 'must be the name of an image (got "proxy: latest")' },
+    ],
+    [
+      "an empty setting",
+      { stallLimit: "", maxHeldTotal: " " },
+      { stallLimit: expect.stringMatching(/got ""/), maxHeldTotal: expect.stringMatching(/got " "/) },
+    ],
+    [
+      "a switch as text",
+      { preflight: "no", wakeOnDestroy: "yes" },
+      {
+        preflight: "must be true or false",
+        wakeOnDestroy: "must be true or false at once: no Output, and no text",
+      },
+    ],
+    [
+      "a switch that comes too late",
+      { wakeOnDestroy: pulumi.output(true) },
+      { wakeOnDestroy: "must be true or false at once: no Output, and no text" },
+    ],
+    ["tags that are no texts", { tags: { team: "files", cost: 7 } }, { "tags.cost": "must be text" }],
+    [
       "several things at once",
       { idleHold: "x", replicas: 3, ports: [{ port: 22, target: 2022 }, { port: 1 }], allow: ["?"] },
       {
@@ -332,6 +374,10 @@ describe("an Output is refused with the same words", () => {
       { maxHold: "1", allow: ["x"] },
     ],
     ["a variable", { env: pulumi.output({ CPLN_X: "y" }) }, { env: { CPLN_X: "y" } }],
+    ["a variable's value", { env: { X: pulumi.output(7 as never) } }, { env: { X: 7 as never } }],
+    ["a tag", { tags: { cost: pulumi.output(7 as never) } }, { tags: { cost: 7 as never } }],
+    ["all tags", { tags: pulumi.output("files" as never) }, { tags: "files" as never }],
+    ["a size", { memory: pulumi.output("1") }, { memory: "1" }],
   ])("%s", async (_, later, plain) => {
     const failure = await failureOf(() => new ScaleToZeroTcp("sftp", { ...simple, ...later }));
     let words = "";
@@ -344,11 +390,14 @@ describe("an Output is refused with the same words", () => {
     expect(failure.message).toContain(words);
   });
 
-  it("but a secret is not shown", async () => {
-    const failure = await failureOf(
-      () => new ScaleToZeroTcp("sftp", { ...simple, targetHost: pulumi.secret("hush hush") }),
-    );
-    expect(failure.message).toContain("targetHost: must be a host name or an address");
+  it.each<[string, object]>([
+    ["targetHost: must be a host name or an address", { targetHost: pulumi.secret("hush hush") }],
+    ["env: must be a map of names and values", { env: pulumi.secret("hush hush") }],
+    ["tags: must be a map of names and values", { tags: pulumi.secret(["hush hush"]) }],
+  ])("but a secret is not shown: %s", async (words, secret) => {
+    const args = { ...simple, ...secret } as ScaleToZeroTcpArgs;
+    const failure = await failureOf(() => new ScaleToZeroTcp("sftp", args));
+    expect(failure.message).toContain(words);
     expect(failure.message).not.toContain("hush");
   });
 });

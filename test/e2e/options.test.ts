@@ -8,6 +8,7 @@ import * as cpln from "@pulumiverse/cpln";
 import { expect, it } from "vitest";
 import { ScaleToZeroTcp } from "../../src/index.ts";
 import { withInlineStack } from "../support/engine.ts";
+import { everySecret } from "../support/mocks.ts";
 import { proxyArgs, useDocuments } from "./component-support.ts";
 import { watch } from "./provider-support.ts";
 
@@ -172,5 +173,26 @@ it("a preview fails by what the platform says of the target", async () => {
     expect(refused).toContain(
       'target: prod/closed does not let the proxy "//gvc/prod/workload/closed-proxy" in',
     );
+  });
+});
+
+it("what came as a secret is one wherever it is in the state", async () => {
+  const secrets = {
+    env: { PASSWORD: pulumi.secret("hush-env") },
+    tags: { note: pulumi.secret("hush-tag") },
+    targetHost: pulumi.secret("hush.host"),
+    image: pulumi.secret("registry.example.invalid/hush-image:1"),
+    allow: pulumi.secret(["10.47.11.0/24"]),
+  };
+  await withProgram(of("quiet", {}, secrets), async (stack) => {
+    await stack.up();
+    const made = JSON.stringify(documents.get("workload", "quiet-proxy", "prod"));
+    // An export shows secrets, and marks them as the state does.
+    const state = await stack.exportStack();
+    for (const text of ["hush-env", "hush-tag", "hush.host", "hush-image", "10.47.11"]) {
+      expect(made).toContain(text);
+      expect(JSON.stringify(state)).toContain(text);
+      expect(everySecret(state, text), text).toBe(true);
+    }
   });
 });

@@ -148,7 +148,7 @@ const isSecret = (value: unknown): value is { value: unknown } =>
 /** Whether what was sent is marked as a secret, as a whole or in every part that holds this text. */
 export function everySecret(value: unknown, text: string): boolean {
   if (isSecret(value)) return true;
-  if (typeof value === "string") return !value.includes(text);
+  if (typeof value === "string" || typeof value === "number") return !String(value).includes(text);
   if (typeof value !== "object" || value === null) return true;
   return Object.values(value).every((each) => everySecret(each, text));
 }
