@@ -315,7 +315,10 @@ export class Laws {
     // Versions begin anew with a workload that is created anew, so an old one may fit again.
     if (call.version === undefined || call.strayed) return true;
     const late = (call.appliedAt ?? this.time.now) >= call.givenUpAt;
-    return late && this.time.now - call.givenUpAt >= Math.min(SETTLED_MS, graceMs + GRACE_MARGIN_MS);
+    // A grace that somebody made longer since is not known before the next read.
+    const known = Math.max(call.knownGraceMs ?? 0, this.proxy.state.workload?.graceMs ?? graceMs);
+    const waited = Math.min(SETTLED_MS, Math.min(graceMs, known) + GRACE_MARGIN_MS);
+    return late && this.time.now - call.givenUpAt >= waited;
   }
 
   private rate(times: number[], withinMs = 60_000): number {
