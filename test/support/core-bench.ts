@@ -26,6 +26,7 @@ export const config: TargetConfig = {
   probeWindowMs: seconds(2),
   watchIntervalMs: seconds(15),
   ownGraceMs: undefined,
+  targets: 1,
 };
 
 /** An effect other than a note, in short: `write suspend 7`, `write un-suspend`, `open 22`, `read`. */

@@ -5,6 +5,7 @@ import {
   GRACE_MARGIN_MS,
   PROBES_IN_FLIGHT_CAP,
   TURNED_DOWN_LOOK_MS,
+  TURNED_DOWN_TARGETS,
 } from "../../proxy-image/src/core/limits.ts";
 import type {
   ConnectionStage,
@@ -61,14 +62,15 @@ export function writesAMinute(config: TargetConfig): number {
 }
 
 /**
- * How many looks one proxy may take at a target in any second: twenty where nobody listens and looks are over at once;
- * for each port those of the poll interval or beside mute connections, one when its deployment turns ready, and those
+ * How many looks one proxy may take at a target in any second: twenty, or its share of eighty, where nobody listens and
+ * looks are over at once; for each port those of the poll interval or beside mute connections, one when its deployment turns ready, and those
  * around the boot that is expected.
  */
 export function looksASecond(config: TargetConfig): number {
-  const { ports, wakePollIntervalMs, probeWindowMs } = config;
+  const { ports, wakePollIntervalMs, probeWindowMs, targets } = config;
   const regular = Math.ceil(1_000 / Math.min(wakePollIntervalMs, probeWindowMs)) + 1;
-  return 1_000 / TURNED_DOWN_LOOK_MS + 1 + ports.length * (regular + 1 + EXTRA_LOOKS);
+  const soon = 1_000 / TURNED_DOWN_LOOK_MS / Math.max(1, targets / TURNED_DOWN_TARGETS);
+  return soon + 1 + ports.length * (regular + 1 + EXTRA_LOOKS);
 }
 
 /**

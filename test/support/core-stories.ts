@@ -132,6 +132,7 @@ const settings: fc.Arbitrary<WorldSettings> = fc.record({
     probeWindowMs: fc.constantFrom(300, 2_000),
     watchIntervalMs: fc.constant(15_000),
     ownGraceMs: fc.constantFrom(undefined, 30_000),
+    targets: fc.constantFrom(1, 10),
   }),
   runtime: fc.record({
     maxHoldMs: fc.constantFrom(12_000, 30_000),

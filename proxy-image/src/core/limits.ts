@@ -66,11 +66,14 @@ export const PROBES_IN_FLIGHT_CAP = 8;
 
 /**
  * A port that somebody waits for and where nobody listens is looked at so soon again, for 20 looks a second and
- * target: a client then waits 25 ms for the next look, and the looks take some hundredths of one core. Doubled after
+ * target: a client then waits 25 ms for the next look. They take 10 to 15 ms of processor time a second. Doubled after
  * each of these times, since a target that took this long is not kept waiting by a tenth of a second.
  */
 export const TURNED_DOWN_LOOK_MS = 50;
 export const TURNED_DOWN_PATIENCE_MS = [30_000, 120_000];
+
+/** From this many targets on they share the pace of so many, so that a tenth of a core is enough for all of them. */
+export const TURNED_DOWN_TARGETS = 4;
 
 /** How a port booted the last times; the middle one of an odd few is not moved by a single slow boot. */
 export const BOOTS_KEPT = 5;

@@ -307,6 +307,8 @@ export interface TargetConfig {
   watchIntervalMs: number;
   /** The proxy workload's own termination grace, where it was rendered. */
   ownGraceMs: number | undefined;
+  /** How many targets the proxy looks after: they share its processor. */
+  targets: number;
 }
 
 /** The moment of a step. `random` is in [0, 1) and spreads retries. */

@@ -21,6 +21,8 @@ import { WakeTimes } from "./wake-times";
 
 export interface ControllerDeps {
   settings: TargetSettings;
+  /** How many targets share this process. */
+  targets: number;
   ownGraceMs: number | undefined;
   api: TargetApi;
   plane: Plane;
@@ -89,7 +91,8 @@ export class Controller {
       clock,
       probe: deps.probe,
     });
-    this.config = { ...settings, ports: [...this.mappings.keys()], ownGraceMs: deps.ownGraceMs };
+    const { ownGraceMs, targets } = deps;
+    this.config = { ...settings, ports: [...this.mappings.keys()], ownGraceMs, targets };
     this.now = clock.now();
     this.state = initialState(this.config, this.now);
   }

@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import type { PortMapping, TargetSettings } from "../../../src/contract/settings";
 import type { ProbeOutcome } from "../core/types";
 import type { TargetApi } from "../cpln/api";
@@ -5,6 +6,7 @@ import { type ProbeOptions, probe as probePort } from "../net/probe";
 import type { Protocol } from "../probes/protocol";
 import type { Clock } from "./clock";
 import type { Connection } from "./connection";
+import { Names } from "./names";
 
 export type ProbePort = (options: ProbeOptions) => Promise<ProbeOutcome>;
 
@@ -14,6 +16,7 @@ export interface ProberDeps {
   api: Pick<TargetApi, "readDeployment">;
   clock: Clock;
   probe: ProbePort | undefined;
+  resolve?: LookupFunction;
 }
 
 export interface Look {
@@ -29,9 +32,11 @@ const STATUS_SPACING_MS = 1_000;
 export class Prober {
   private statusAt = Number.NEGATIVE_INFINITY;
   private readonly deps: ProberDeps;
+  private readonly names: Names;
 
   constructor(deps: ProberDeps) {
     this.deps = deps;
+    this.names = new Names(deps.clock, deps.resolve);
   }
 
   /** `waiting`: who could say something. `version`: that of the running generation, where there is one. */
@@ -40,7 +45,8 @@ export class Prober {
     if (mapping.readiness.kind === "platform") return { outcome: this.askPlatform(version) };
     if (mapping.readiness.kind === "replay") return offer(waiting);
     const protocol = protocols.get(mapping.listen);
-    const options = { host: settings.host, port: mapping.target, windowMs: settings.probeWindowMs, clock };
+    const { host, probeWindowMs: windowMs } = settings;
+    const options = { host, port: mapping.target, windowMs, clock, lookup: this.names.lookup };
     return { outcome: probe({ ...options, ...(protocol ? { protocol } : {}) }) };
   }
 

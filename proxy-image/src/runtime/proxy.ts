@@ -84,6 +84,7 @@ export class ProxyServer {
       (target) =>
         new Controller({
           settings: target,
+          targets: settings.targets.length,
           ownGraceMs: settings.ownGraceMs,
           api: deps.api(target),
           plane,

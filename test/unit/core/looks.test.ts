@@ -47,6 +47,12 @@ describe("a port where nobody listens", () => {
     }
   });
 
+  test("is looked at less often where many targets share the processor", () => {
+    expect(looksIn(starting("refused", { targets: 4 }), seconds(1))).toBeGreaterThanOrEqual(19);
+    expect(looksIn(starting("refused", { targets: 12 }), seconds(3))).toBeLessThanOrEqual(21);
+    expect(looksIn(starting("refused", { targets: 1_000 }), seconds(10))).toBeGreaterThanOrEqual(19);
+  });
+
   test("is not looked at again before the last look is over, but for the poll interval", () => {
     const bench = Bench.suspended().arrive().written().probed("refused");
     bench.take();

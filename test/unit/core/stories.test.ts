@@ -13,6 +13,7 @@ const settings: Story["settings"] = {
     probeWindowMs: 300,
     watchIntervalMs: 15_000,
     ownGraceMs: undefined,
+    targets: 1,
   },
   runtime: { maxHoldMs: 12_000, dials: 1, slowBanners: 0, bytesSpent: 0, strayFailures: 0, strangers: 0 },
   platform: { latencyMs: 2_000, refusesVersion: false, mutesVersion: false, staleReads: 0 },

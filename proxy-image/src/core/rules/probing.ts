@@ -4,6 +4,7 @@ import {
   STARTING_LOOK_MS,
   TURNED_DOWN_LOOK_MS,
   TURNED_DOWN_PATIENCE_MS,
+  TURNED_DOWN_TARGETS,
 } from "../limits";
 import { waiting } from "../state";
 import type { Turn } from "../turn";
@@ -46,16 +47,16 @@ function isWaitedFor(port: PortState): boolean {
 
 /**
  * Where nobody listens, a look costs its sender next to nothing and the target nothing at all, and it is over at once.
- * So the next may follow soon; one at a time, the ports of a target in turn, and less often the longer it goes on.
+ * So the next may follow soon; one at a time, the ports of a target in turn, less often the longer it goes on, and
+ * less often with many targets.
  */
 function soon(turn: Turn, port: PortState): number | undefined {
   if (port.turnedDownSince === undefined || port.looks.length > 0) return undefined;
   const forMs = turn.now - port.turnedDownSince;
   const slower = TURNED_DOWN_PATIENCE_MS.filter((patience) => forMs >= patience).length;
-  const others = turn.state.ports.filter(
-    (each) => isWaitedFor(each) && each.turnedDownSince !== undefined,
-  ).length;
-  return TURNED_DOWN_LOOK_MS * 2 ** slower * others;
+  const ports = turn.state.ports.filter((each) => isWaitedFor(each) && each.turnedDownSince !== undefined);
+  const share = Math.max(1, turn.config.targets / TURNED_DOWN_TARGETS);
+  return TURNED_DOWN_LOOK_MS * 2 ** slower * ports.length * share;
 }
 
 /** A wake goes on to its end whether or not its clients stay; after that somebody still looks now and then. */
