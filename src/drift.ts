@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as cpln from "@pulumiverse/cpln";
+import { isAbsence } from "./absence";
 
 /**
  * `suspend` belongs to the proxy once the component is there. Two ways to tell Pulumi so; take one of them.
@@ -27,7 +28,7 @@ export function liveSuspend(args: LiveSuspendArgs, opts?: pulumi.InvokeOptions):
       const workload = await cpln.getWorkload({ gvc, name }, opts);
       return workload.options?.[0]?.suspend ?? false;
     } catch (error) {
-      if (/\b404\b|not found|does not exist/i.test(String(error))) return false;
+      if (isAbsence(error)) return false;
       throw error;
     }
   });

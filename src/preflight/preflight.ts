@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as cpln from "@pulumiverse/cpln";
+import { isAbsence } from "../absence";
 import type { ScaleToZeroTcpArgs } from "../args";
 import { parseDuration } from "../contract/durations";
 import { formatProblem } from "../contract/problems";
@@ -66,10 +67,13 @@ async function look(
     missing.push(`${wanted.target.gvc}/${wanted.target.name} ${document}`);
     return [];
   });
-  // A GVC that isn't there yet has no locations to judge.
-  const gvc = cpln.getGvc({ name: given.gvc }, invoke).catch(() => undefined);
+  const gvc = await cpln.getGvc({ name: given.gvc }, invoke).catch((error) => {
+    // One that isn't there yet has no locations to judge.
+    if (!isAbsence(error)) skipped(`${given.gvc} can't be looked at: ${firstLine(error)}`, component, "GVC");
+    return undefined;
+  });
   const found = [
-    ...judgeGvc(given.gvc, (await gvc)?.locations ?? [], given.location),
+    ...judgeGvc(given.gvc, gvc?.locations ?? [], given.location),
     ...(await Promise.all(judged)).flat(),
   ];
   if (missing.length > 0) skipped(missing.join("; "), component);
@@ -132,16 +136,15 @@ async function documentOf(
   try {
     return await cpln.getWorkload(target, invoke);
   } catch (error) {
-    if (/\b404\b|not found|does not exist/i.test(String(error))) return "is not there yet";
-    return `can't be looked at: ${firstLine(error)}`;
+    return isAbsence(error) ? "is not there yet" : `can't be looked at: ${firstLine(error)}`;
   }
 }
 
 const firstLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
 
-function skipped(why: string, component: pulumi.Resource): void {
-  void pulumi.log.info(`preflight: skipped what depends on the target (${why})`, component);
+function skipped(why: string, component: pulumi.Resource, what: "target" | "GVC" = "target"): void {
+  void pulumi.log.info(`preflight: skipped what depends on the ${what} (${why})`, component);
 }
 
 /** Not in the SDK's types, though every output has it. */

@@ -110,6 +110,12 @@ describe("a preview", () => {
     expect(found()).toEqual([
       "info: preflight: skipped what depends on the target (prod/sftp can't be looked at: 403 not granted [view])",
     ]);
+    answers = { getWorkload: document, getGvc: "403 not granted [view]" };
+    said = [];
+    await preview(simple);
+    expect(found()).toEqual([
+      "info: preflight: skipped what depends on the GVC (prod can't be looked at: 403 not granted [view])",
+    ]);
   });
 
   it("says once that it can't tell yet", async () => {

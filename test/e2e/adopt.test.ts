@@ -1,10 +1,10 @@
-/** A proxy that was made by hand becomes the component's, without moving its address. */
-import type * as pulumi from "@pulumi/pulumi";
+/** A proxy that was made by hand becomes the component's, without moving its address, as docs/adopt.md says. */
 import { expect, it } from "vitest";
 import type { Resource } from "../../simulator/src/model.ts";
-import { ScaleToZeroTcp } from "../../src/index.ts";
+import { blocksOf } from "../support/doc-blocks.ts";
+import { runProgram } from "../support/doc-programs.ts";
 import { withInlineStack } from "../support/engine.ts";
-import { org, proxyArgs, useDocuments } from "./component-support.ts";
+import { org, useDocuments } from "./component-support.ts";
 import { watch } from "./provider-support.ts";
 
 const documents = useDocuments("prod");
@@ -48,14 +48,8 @@ async function madeByHand(): Promise<void> {
   });
 }
 
-const names = { workloadName: "sftp-waker", identityName: "waker", policyName: "wake-sftp" };
-const imports: Record<string, string> = {
-  "cpln:index/identity:Identity": "prod:waker",
-  "cpln:index/policy:Policy": "wake-sftp",
-  "cpln:index/workload:Workload": "prod:sftp-waker",
-};
-const adopt: pulumi.ResourceTransform = ({ type, props, opts }) =>
-  imports[type] === undefined ? undefined : { props, opts: { ...opts, import: imports[type] } as never };
+/** The guide's own program. */
+const told = blocksOf("docs/adopt.md", "ts")[0]?.code ?? "";
 
 it("by name and import, in place", async () => {
   await madeByHand();
@@ -67,10 +61,7 @@ it("by name and import, in place", async () => {
   const found = () => kinds.map(([kind, name, gvc]) => documents.get(kind, name, gvc));
   const before = found();
   let adopting = true;
-  const program = async () => {
-    const opts = adopting ? { transforms: [adopt] } : {};
-    new ScaleToZeroTcp("sftp", { ...proxyArgs("prod", "sftp"), ...names }, opts);
-  };
+  const program = async () => runProgram(adopting ? told : told.replace("{ transforms: [adopt] }", "{}"));
   await withInlineStack(
     program,
     async (stack) => {
@@ -94,6 +85,7 @@ it("by name and import, in place", async () => {
       expect(JSON.stringify(after[0]?.spec)).not.toContain("TARGET_WORKLOAD");
 
       adopting = false;
+      expect(told).toContain("{ transforms: [adopt] }");
       const again = watch();
       await stack.up({ refresh: true, onEvent: again.onEvent });
       expect(again.steps.filter((step) => !step.startsWith("refresh"))).toEqual([]);

@@ -196,3 +196,29 @@ it("what came as a secret is one wherever it is in the state", async () => {
     }
   });
 });
+
+it("a preview goes through with arguments that only the update can tell", async () => {
+  const program: PulumiFn = async () => {
+    const earlier = new cpln.Identity("earlier", { gvc: "prod", name: "earlier" });
+    const later = <T>(value: T): pulumi.Output<T> => earlier.cplnId.apply(() => value);
+    const args = {
+      ...proxyArgs("prod", "later"),
+      targetGvc: "other",
+      idleHold: "10m",
+      tags: { team: "files" },
+    };
+    const late = Object.fromEntries(Object.entries(args).map(([name, value]) => [name, later(value)]));
+    new ScaleToZeroTcp("later", late as never);
+  };
+  await withProgram(program, async (stack) => {
+    const { changeSummary } = await stack.preview();
+    // The stack, the identity before, the component and its three.
+    expect(changeSummary).toEqual({ create: 6 });
+    await stack.up();
+    expect(documents.get("workload", "later-proxy", "prod")?.tags).toMatchObject({ team: "files" });
+    expect(JSON.stringify(documents.get("policy", "later-proxy-prod"))).toContain(
+      "/gvc/other/workload/later",
+    );
+    await stack.preview({ expectNoChanges: true });
+  });
+});
