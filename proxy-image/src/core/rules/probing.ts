@@ -46,9 +46,8 @@ function isWaitedFor(port: PortState): boolean {
 }
 
 /**
- * Where nobody listens, a look costs its sender next to nothing and the target nothing at all, and it is over at once.
- * So the next may follow soon; one at a time, the ports of a target in turn, less often the longer it goes on, and
- * less often with many targets.
+ * Where nobody listens, a look costs next to nothing and is over at once, so the next may follow soon: one at a time,
+ * the ports of a target in turn, less often the longer it goes on, and less often with many targets.
  */
 function soon(turn: Turn, port: PortState): number | undefined {
   if (port.turnedDownSince === undefined || port.looks.length > 0) return undefined;
