@@ -38,7 +38,7 @@ async function partsOf(root: string, image: ImageLayout): Promise<string[]> {
   return lines;
 }
 
-export const row = (name: string, value: string) => `${name.padEnd(22)}${value}`;
+export const row = (name: string, value: string) => `${name.padEnd(24)}${value}`;
 
 async function memoryOf(root: string, image: ImageLayout): Promise<string[]> {
   const env = await environmentAlone(image);
