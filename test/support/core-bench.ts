@@ -41,6 +41,8 @@ type Look = (port: number) => ProbeOutcome;
 export class Bench {
   now = 0;
   state: TargetState;
+  /** Ports whose lanes may be open. */
+  lanes: readonly number[] = [];
   readonly config: TargetConfig;
   workload: WorkloadSnapshot;
   /** Everything since the last `take`, in order. */
@@ -97,8 +99,10 @@ export class Bench {
   // What happens.
 
   send(event: Event): this {
-    const { state, effects, alarmAt } = step(this.config, this.state, event, { now: this.now, random: 0.5 });
+    const moment = { now: this.now, random: 0.5 };
+    const { state, effects, lanes, alarmAt } = step(this.config, this.state, event, moment);
     this.state = state;
+    this.lanes = lanes;
     this.alarmAt = alarmAt;
     for (const effect of effects) this.note(effect);
     return this;
@@ -110,6 +114,11 @@ export class Bench {
 
   leave(from: ConnectionStage, port = 22): this {
     return this.send({ type: "left", port, from });
+  }
+
+  /** So many clients are in the lane now. */
+  lane(clients: number, what: { answered?: boolean; left?: boolean } = {}, port = 22): this {
+    return this.send({ type: "lane", port, clients, answered: false, left: false, ...what });
   }
 
   splice(port = 22): this {

@@ -15,6 +15,14 @@ export function onSpliced(turn: Turn, portNumber: number): void {
   port.answeredAt = turn.now;
 }
 
+export function onLane(turn: Turn, lane: Extract<Event, { type: "lane" }>): void {
+  const { state, now } = turn;
+  const port = portOf(state, lane.port);
+  port.lane = lane.clients;
+  if (lane.answered) port.answeredAt = now;
+  if (lane.left) state.lastLeftAt = now;
+}
+
 /** A client's own connection failed before the target spoke, so no byte is lost and the client waits again. */
 export function onReturned(turn: Turn, portNumber: number, failure: ConnectFailure): void {
   const { state } = turn;

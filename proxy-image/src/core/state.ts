@@ -39,6 +39,7 @@ function newPort(port: number): PortState {
     waiting: 0,
     connecting: 0,
     spliced: 0,
+    lane: 0,
     proved: false,
     nobodyAt: undefined,
     answeredAt: undefined,
@@ -97,5 +98,8 @@ export function waiting(state: TargetState): number {
 
 /** Held and spliced: who needs the target. */
 export function demand(state: TargetState): number {
-  return state.ports.reduce((sum, port) => sum + port.waiting + port.connecting + port.spliced, 0);
+  return state.ports.reduce(
+    (sum, port) => sum + port.waiting + port.connecting + port.spliced + port.lane,
+    0,
+  );
 }

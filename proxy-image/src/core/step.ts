@@ -1,11 +1,11 @@
-import { onArrived, onHoldEnding, onLeft, onMute, onReturned, onSpliced } from "./on-connection";
+import { onArrived, onHoldEnding, onLane, onLeft, onMute, onReturned, onSpliced } from "./on-connection";
 import { onProbed } from "./on-probe";
 import { onRead, onReadFailed } from "./on-read";
 import { onStatus, onStatusFailed } from "./on-status";
 import { onWriteFailed, onWritten } from "./on-write";
 import { attempts } from "./rules/attempts";
 import { turnAway } from "./rules/failure";
-import { gate } from "./rules/gate";
+import { gate, openLanes } from "./rules/gate";
 import { idleDown } from "./rules/idle";
 import { probing } from "./rules/probing";
 import { reading, statusReading } from "./rules/reading";
@@ -31,7 +31,7 @@ export function step(config: TargetConfig, state: TargetState, event: Event, mom
   probing(turn);
   statusReading(turn);
   reading(turn);
-  return { state: turn.state, effects: turn.effects, alarmAt: turn.alarmAt };
+  return { state: turn.state, effects: turn.effects, lanes: openLanes(turn), alarmAt: turn.alarmAt };
 }
 
 function record(turn: Turn, event: Event): void {
@@ -53,6 +53,9 @@ function record(turn: Turn, event: Event): void {
       break;
     case "left":
       onLeft(turn, event);
+      break;
+    case "lane":
+      onLane(turn, event);
       break;
     case "probed":
       onProbed(turn, event.port, event.startedAt, event.outcome);

@@ -105,6 +105,11 @@ export type Event =
    * `stranger`: it was let through to a target that was awake anyway, and would not have woken it.
    */
   | { type: "left"; port: number; from: ConnectionStage; unanswered?: boolean; stranger?: boolean }
+  /**
+   * What has happened in the port's lane, which was shut in the same moment: how many clients are in it now, and
+   * whether the target has spoken to one or one has left since this was last told.
+   */
+  | { type: "lane"; port: number; clients: number; answered: boolean; left: boolean }
   | { type: "probed"; port: number; startedAt: number; outcome: ProbeOutcome }
   | { type: "read"; snapshot: WorkloadSnapshot }
   | { type: "read-failed"; failure: CallFailure }
@@ -214,6 +219,8 @@ export interface PortState {
   waiting: number;
   connecting: number;
   spliced: number;
+  /** Clients who passed by the lane while it was open: on their way to the target, or spliced. */
+  lane: number;
   /** An answer on this port has been shown to come from the current generation. */
   proved: boolean;
   /** Start of the latest probe since the last suspend that found nobody there. */
@@ -320,6 +327,8 @@ export interface Moment {
 export interface Step {
   state: TargetState;
   effects: Effect[];
+  /** Ports whose lanes may be open until the next step: who comes there is let through without asking. */
+  lanes: number[];
   /** When to send `tick`, if nothing happens before. */
   alarmAt: number | undefined;
 }
