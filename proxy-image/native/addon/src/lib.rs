@@ -1,13 +1,17 @@
 //! The plane as JavaScript sees it. Nothing is decided here: arguments become the crate's, results become numbers.
 
+mod lane;
+
 use std::os::fd::BorrowedFd;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use napi::bindgen_prelude::{Either, FnArgs, Function, Uint8ArraySlice, Undefined};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode::NonBlocking};
 use napi::{Env, Error, Result, Status};
 use napi_derive::napi;
-use splice_plane::{Counts, Ended, Errno, KeepAlive, Listener, Options, Plane};
+use splice_plane::{Counts, Ended, Errno, KeepAlive, Listener, Options, Plane, Room};
+
+use lane::SpliceLane;
 
 /// Absent is the default of the crate's `Options`, which says what each is for.
 #[napi(object)]
@@ -41,6 +45,8 @@ pub struct PairCounts {
 #[napi(object)]
 pub struct PlaneStats {
     pub live: u32,
+    /// Those of `live` that lanes have and the target has not spoken to.
+    pub approaching: u32,
     pub pipes: u32,
     pub idle_pipes: u32,
     pub bytes_up: f64,
@@ -57,9 +63,13 @@ type HungUpArgs = FnArgs<(f64, bool)>;
 /// Calls that don't keep Node's event loop alive: whoever has sessions does that.
 type Call<T> = ThreadsafeFunction<T, (), T, Status, false, true>;
 
+/// `(lane)`
+type NewsArgs = FnArgs<(u32,)>;
+
 struct Calls {
     ended: Call<EndedArgs>,
     hung_up: Call<HungUpArgs>,
+    news: Call<NewsArgs>,
 }
 
 impl Listener for Calls {
@@ -72,25 +82,32 @@ impl Listener for Calls {
     fn hung_up(&mut self, watch: u64, gone: bool) {
         self.hung_up.call((watch as f64, gone).into(), NonBlocking);
     }
+
+    fn news(&mut self, lane: u32) {
+        self.news.call((lane,).into(), NonBlocking);
+    }
 }
 
 /// One thread that splices. Ids are numbers that are never used twice.
 #[napi]
 pub struct SplicePlane {
     plane: Arc<Plane>,
+    /// By the numbers that JavaScript gives them.
+    rooms: Mutex<Vec<Arc<Room>>>,
 }
 
 #[napi]
 impl SplicePlane {
     /// `ended(id, reason, errno, bytesUp, bytesDown)` is called once for every pair, after both sockets are closed and
     /// never before `add` has returned. `hungUp(watch, gone)` may still come after `unwatch`, never for an id that was
-    /// not given out.
+    /// not given out. `news(lane)` says that something has happened on a lane, and not again before it was shut.
     #[napi(constructor)]
     pub fn new(
         env: Env,
         options: PlaneOptions,
         ended: Function<'_, EndedArgs, ()>,
         hung_up: Function<'_, HungUpArgs, ()>,
+        news: Function<'_, NewsArgs, ()>,
     ) -> Result<SplicePlane> {
         let calls = Calls {
             ended: ended
@@ -99,6 +116,10 @@ impl SplicePlane {
                 .build_callback(|context| Ok(context.value))?,
             hung_up: hung_up
                 .build_threadsafe_function::<HungUpArgs>()
+                .weak::<true>()
+                .build_callback(|context| Ok(context.value))?,
+            news: news
+                .build_threadsafe_function::<NewsArgs>()
                 .weak::<true>()
                 .build_callback(|context| Ok(context.value))?,
         };
@@ -113,7 +134,7 @@ impl SplicePlane {
                 plane.stop();
             }
         })?;
-        Ok(SplicePlane { plane })
+        Ok(SplicePlane { plane, rooms: Mutex::default() })
     }
 
     /// Takes a session over: duplicates both descriptors, so that the caller can and must close its own at once.
@@ -164,6 +185,7 @@ impl SplicePlane {
         let stats = self.plane.stats();
         PlaneStats {
             live: stats.live,
+            approaching: stats.approaching,
             pipes: stats.pipes,
             idle_pipes: stats.idle_pipes,
             bytes_up: stats.up as f64,
@@ -187,10 +209,48 @@ impl SplicePlane {
         self.plane.unwatch(watch as u64);
     }
 
+    /// How many clients the lanes of one room may hold together. Nobody at first.
+    #[napi]
+    pub fn set_room(&self, room: u32, cap: u32) {
+        self.room(room).set_cap(cap);
+    }
+
+    /// Takes over a listening socket, as a lane that is shut and whose clients are in both rooms. Duplicates the
+    /// descriptor: the caller closes its own at once. Throws as `add` does.
+    #[napi]
+    pub fn listen(&self, fd: i32, room: u32, outer_room: u32) -> Result<SpliceLane, &'static str> {
+        // SAFETY: as in `add`.
+        let fd = unsafe { borrow(fd)? };
+        let rooms = [self.room(room), self.room(outer_room)];
+        let id = self.plane.add_lane(fd, rooms).map_err(refusal)?;
+        Ok(SpliceLane::new(self.plane.clone(), id))
+    }
+
+    /// Asks for one more turn of the thread. What the kernel had to tell before is dealt with, and all news have been
+    /// called, once `roundOver` is true of the result.
+    #[napi]
+    pub fn ask_round(&self) -> f64 {
+        self.plane.ask_round() as f64
+    }
+
+    #[napi]
+    pub fn round_over(&self, round: f64) -> bool {
+        self.plane.round_over(round as u64)
+    }
+
     /// Cuts every session, waits for the thread to end, and takes nothing from then on.
     #[napi]
     pub fn stop(&self) {
         self.plane.stop();
+    }
+
+    fn room(&self, room: u32) -> Arc<Room> {
+        let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = room as usize;
+        if rooms.len() <= index {
+            rooms.resize_with(index + 1, Arc::default);
+        }
+        rooms[index].clone()
     }
 }
 

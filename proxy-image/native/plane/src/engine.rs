@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
@@ -14,6 +14,8 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, SpliceFlags, pipe_with, splice};
 
 use crate::flow::{FIRST_ROUNDS, Kit, NEXT_ROUNDS};
+use crate::lane::Lane;
+use crate::lanes::Lanes;
 use crate::ledger::slot_of;
 use crate::outcome::{Ended, Reason, Side, Verdict};
 use crate::pair::{Limits, Pair, Queue, Turn};
@@ -29,7 +31,21 @@ const LONGEST_TICK_MS: u64 = 1_000;
 
 pub enum Command {
     Add(Box<Pair>),
-    End { id: u64, reset: bool },
+    End {
+        id: u64,
+        reset: bool,
+    },
+    Lane(Arc<Lane>),
+    /// The listener of a lane is closed.
+    Close(u32),
+    /// The owner of a lane has looked, and it may take clients again.
+    Resume(u32),
+    /// The owner wants those that are on their way.
+    Recall(u32),
+    /// Every client of the lane ends.
+    Cut(u32),
+    /// Asked for a round with this number.
+    Round(u64),
     Stop,
 }
 
@@ -50,6 +66,7 @@ pub mod token {
     pub enum Token {
         End(u64, Side),
         Watch(u64),
+        Lane(u32),
         Wake,
     }
 
@@ -61,13 +78,19 @@ pub mod token {
         EventData::new_u64((id << 2) | 2)
     }
 
+    /// Counted from 1.
+    pub fn lane(id: u32) -> EventData {
+        EventData::new_u64((u64::from(id) << 2) | 3)
+    }
+
     pub fn read(data: EventData) -> Token {
         let token = data.u64();
         match token & 3 {
             0 => Token::End(token >> 2, Side::Client),
             1 => Token::End(token >> 2, Side::Target),
             2 => Token::Watch(token >> 2),
-            _ => Token::Wake,
+            _ if token == WAKE.u64() => Token::Wake,
+            _ => Token::Lane((token >> 2) as u32),
         }
     }
 }
@@ -81,10 +104,13 @@ pub struct Engine<L> {
     tick_ms: u64,
     kit: Kit,
     pairs: Vec<Option<Box<Pair>>>,
+    lanes: Lanes,
     fresh: VecDeque<u64>,
     bulk: VecDeque<u64>,
     timed: Vec<u64>,
     next_tick_ms: u64,
+    /// The latest one that was asked for.
+    round: u64,
     taken: Vec<Command>,
 }
 
@@ -105,10 +131,12 @@ impl<L: Listener> Engine<L> {
             tick_ms: (shortest.unwrap_or(LONGEST_TICK_MS) / 4).clamp(SHORTEST_TICK_MS, LONGEST_TICK_MS),
             kit: Kit::new(pool, splices),
             pairs: Vec::new(),
+            lanes: Lanes::new(options.keep_alive),
             fresh: VecDeque::new(),
             bulk: VecDeque::new(),
             timed: Vec::new(),
             next_tick_ms: 0,
+            round: 0,
             taken: Vec::new(),
         }
     }
@@ -129,6 +157,7 @@ impl<L: Listener> Engine<L> {
             for event in &events {
                 self.note(*event);
             }
+            self.lanes.turn(&self.shared, self.kit.now_ms);
             self.kit.rounds = FIRST_ROUNDS;
             while let Some(id) = self.fresh.pop_front() {
                 self.turn(id, Pair::turn);
@@ -141,6 +170,14 @@ impl<L: Listener> Engine<L> {
                 self.tick();
             }
             self.publish_pipes();
+            let asked = self.round != self.shared.rounds.load(Relaxed);
+            let listener = &mut self.listener;
+            let due_ms = if asked { u64::MAX } else { self.kit.now_ms };
+            self.lanes.due_news(due_ms, |lane| listener.news(lane));
+            self.shared.approaching.store(self.lanes.approaching(), Relaxed);
+            if asked {
+                self.shared.rounds.store(self.round, Release);
+            }
         }
         for slot in 0..self.pairs.len() {
             if let Some(pair) = self.pairs[slot].take() {
@@ -151,11 +188,14 @@ impl<L: Listener> Engine<L> {
 
     /// How long to wait for events: not at all while somebody has more to do.
     fn patience(&self) -> Option<Timespec> {
-        let ms = match (self.bulk.is_empty(), self.timed.is_empty()) {
-            (false, _) => 0,
-            (true, false) => self.next_tick_ms.saturating_sub(self.shared.now_ms()),
-            (true, true) => return None,
+        let of_pairs = match (self.bulk.is_empty(), self.timed.is_empty()) {
+            (false, _) => Some(0),
+            (true, false) => Some(self.next_tick_ms),
+            (true, true) => None,
         };
+        let at_ms = [of_pairs, self.lanes.next_ms()].into_iter().flatten().min()?;
+        // The clock's milliseconds are rounded down: waiting for what is left of one would wake too early.
+        let ms = if at_ms == 0 { 0 } else { at_ms.saturating_sub(self.shared.now_ms()) };
         Some(Timespec { tv_sec: (ms / 1_000) as i64, tv_nsec: ((ms % 1_000) * 1_000_000) as _ })
     }
 
@@ -166,13 +206,7 @@ impl<L: Listener> Engine<L> {
         let mut stops = false;
         for command in taken.drain(..) {
             match command {
-                Command::Add(pair) => {
-                    let slot = slot_of(pair.id);
-                    if self.pairs.len() <= slot {
-                        self.pairs.resize_with(slot + 1, || None);
-                    }
-                    self.pairs[slot] = Some(pair);
-                }
+                Command::Add(pair) => self.insert(pair),
                 Command::End { id, reset: true } => self.over(id, Verdict::of(Reason::Cut)),
                 Command::End { id, reset: false } => {
                     if let Some(pair) = live(&mut self.pairs, id) {
@@ -180,11 +214,35 @@ impl<L: Listener> Engine<L> {
                         enqueue(pair, &mut self.fresh);
                     }
                 }
+                Command::Lane(lane) => self.lanes.add(lane),
+                Command::Close(lane) => self.lanes.close(&self.shared, lane),
+                Command::Resume(lane) => self.lanes.resume(lane),
+                Command::Recall(lane) => self.lanes.recall(&self.shared, lane, self.kit.now_ms),
+                Command::Cut(lane) => self.cut(lane),
+                Command::Round(round) => self.round = round,
                 Command::Stop => stops = true,
             }
         }
         self.taken = taken;
         stops
+    }
+
+    fn insert(&mut self, pair: Box<Pair>) {
+        let slot = slot_of(pair.id);
+        if self.pairs.len() <= slot {
+            self.pairs.resize_with(slot + 1, || None);
+        }
+        self.pairs[slot] = Some(pair);
+    }
+
+    fn cut(&mut self, lane: u32) {
+        let of_lane = |pair: &Pair| pair.guest.as_ref().is_some_and(|guest| guest.seat.lane() == lane);
+        let ids: Vec<u64> =
+            self.pairs.iter().flatten().filter(|pair| of_lane(pair)).map(|pair| pair.id).collect();
+        for id in ids {
+            self.over(id, Verdict::of(Reason::Cut));
+        }
+        self.lanes.cut(&self.shared, lane, self.kit.now_ms);
     }
 
     fn note(&mut self, event: Event) {
@@ -195,8 +253,16 @@ impl<L: Listener> Engine<L> {
         match token::read(data) {
             Token::Wake => {}
             Token::Watch(id) => self.listener.hung_up(id, hung_up),
+            Token::Lane(id) => self.lanes.ready(id),
             Token::End(id, side) => {
-                let Some(pair) = live(&mut self.pairs, id) else { return };
+                let Some(pair) = live(&mut self.pairs, id) else {
+                    let spoken = self.lanes.note(&self.shared, id, side, flags, self.kit.now_ms);
+                    if let Some(mut pair) = spoken {
+                        enqueue(&mut pair, &mut self.fresh);
+                        self.insert(pair);
+                    }
+                    return;
+                };
                 let readable = hung_up || flags.intersects(EventFlags::IN | EventFlags::RDHUP);
                 let writable = hung_up || flags.contains(EventFlags::OUT);
                 pair.ready(side, readable, writable, erred);
@@ -258,18 +324,28 @@ impl<L: Listener> Engine<L> {
         }
     }
 
-    fn finish(&mut self, pair: Pair, verdict: Verdict) {
-        for side in Side::BOTH {
-            // Closing is not enough: it would stay registered for as long as a duplicate of the descriptor is open,
-            // and whoever handed it over may not have closed theirs yet.
-            let _ = epoll::delete(&self.shared.epoll, pair.fd(side));
+    fn finish(&mut self, mut pair: Pair, verdict: Verdict) {
+        let guest = pair.guest.take();
+        // Closing is not enough for one that was handed over: it would stay registered for as long as a duplicate of
+        // the descriptor is open, and whoever handed it over may not have closed theirs yet.
+        if guest.is_none() {
+            for side in Side::BOTH {
+                let _ = epoll::delete(&self.shared.epoll, pair.fd(side));
+            }
         }
         let [up, down] = pair.moved();
         let ended = Ended { id: pair.id, reason: verdict.reason, errno: verdict.errno, up, down };
         let meter = pair.close(&mut self.kit);
         self.shared.ledger.release(ended.id, &meter);
         self.publish_pipes();
-        self.listener.ended(ended);
+        match guest {
+            Some(guest) => {
+                let lane = guest.seat.lane();
+                guest.end(ended, self.kit.now_ms);
+                self.lanes.news(lane, self.kit.now_ms);
+            }
+            None => self.listener.ended(ended),
+        }
     }
 
     fn publish_pipes(&self) {

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 
 use crate::flow::{End, Fault, Flow, Kit, Pumped};
+use crate::lane::Guest;
 use crate::ledger::Meter;
 use crate::outcome::{Reason, Side, Verdict};
 use crate::wire;
@@ -37,6 +38,8 @@ pub struct Pair {
     pub queue: Queue,
     /// In the engine's list of pairs to look at from time to time.
     pub timed: bool,
+    /// Where its client came by a lane.
+    pub guest: Option<Box<Guest>>,
     /// The kernel was short of memory: try again without an event.
     retries: bool,
     /// An orderly end was asked for.
@@ -62,6 +65,7 @@ impl Pair {
             id,
             queue: Queue::None,
             timed: false,
+            guest: None,
             retries: false,
             ending: false,
             ends: fds.map(End::new),

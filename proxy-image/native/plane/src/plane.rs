@@ -1,8 +1,10 @@
 //! The handle.
 
+use std::net::SocketAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -10,6 +12,8 @@ use rustix::event::{EventfdFlags, epoll, eventfd};
 use rustix::io::{Errno, Result, write};
 
 use crate::engine::{self, Command, Engine, Inbox, token};
+use crate::lane::{Lane, Room, Route, Shut};
+use crate::lanes;
 use crate::ledger::{Counts, Ledger};
 use crate::outcome::{Ended, Side};
 use crate::pair::{Limits, Pair};
@@ -22,6 +26,8 @@ pub trait Listener: Send + 'static {
     fn ended(&mut self, ended: Ended);
     /// A watched client has ended its side in order, or the connection is gone altogether.
     fn hung_up(&mut self, watch: u64, gone: bool);
+    /// Something has happened on a lane: `shut_lane` says what. Not called again before that was called.
+    fn news(&mut self, lane: u32);
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +75,8 @@ impl Default for Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stats {
     pub live: u32,
+    /// Those of `live` that lanes have and the target has not spoken to.
+    pub approaching: u32,
     pub pipes: u32,
     pub idle_pipes: u32,
     /// Delivered by all pairs together, finished ones included.
@@ -79,6 +87,10 @@ pub struct Stats {
 pub struct Shared {
     pub epoll: OwnedFd,
     pub ledger: Ledger,
+    /// Clients of lanes on their way to the target.
+    pub approaching: AtomicU32,
+    /// The latest round that is over.
+    pub rounds: AtomicU64,
     started: Instant,
     wake: OwnedFd,
     inbox: Mutex<Inbox>,
@@ -103,6 +115,8 @@ impl Shared {
 pub struct Plane {
     shared: Arc<Shared>,
     watches: Mutex<Watches>,
+    lanes: Mutex<Vec<Arc<Lane>>>,
+    asked: AtomicU64,
     keep_alive: Option<KeepAlive>,
     splices: bool,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -117,6 +131,8 @@ impl Plane {
         let shared = Arc::new(Shared {
             epoll,
             ledger: Ledger::default(),
+            approaching: AtomicU32::new(0),
+            rounds: AtomicU64::new(0),
             started: Instant::now(),
             wake,
             inbox: Mutex::default(),
@@ -129,7 +145,15 @@ impl Plane {
             .name("splice".into())
             .stack_size(256 * 1024)
             .spawn(move || engine.run())?;
-        Ok(Plane { shared, watches: Mutex::default(), keep_alive, splices, thread: Mutex::new(Some(thread)) })
+        Ok(Plane {
+            shared,
+            watches: Mutex::default(),
+            lanes: Mutex::default(),
+            asked: AtomicU64::new(0),
+            keep_alive,
+            splices,
+            thread: Mutex::new(Some(thread)),
+        })
     }
 
     /// Takes a session over. The caller may close its descriptors as soon as this has returned, and must not have
@@ -176,11 +200,24 @@ impl Plane {
         let ledger = &self.shared.ledger;
         Stats {
             live: ledger.live.load(Relaxed),
+            approaching: self.shared.approaching.load(Relaxed),
             pipes: ledger.pipes.load(Relaxed),
             idle_pipes: ledger.idle_pipes.load(Relaxed),
             up: ledger.up.load(Relaxed),
             down: ledger.down.load(Relaxed),
         }
+    }
+
+    /// Asks for one more turn of the thread. What the kernel had to tell before this call has been dealt with, and all
+    /// news have been called, once `round_over` is true of the result. For tests, whose time stands still meanwhile.
+    pub fn ask_round(&self) -> u64 {
+        let round = self.asked.fetch_add(1, Relaxed) + 1;
+        self.shared.order(Command::Round(round));
+        round
+    }
+
+    pub fn round_over(&self, round: u64) -> bool {
+        self.shared.rounds.load(Acquire) >= round
     }
 
     /// Whether bytes go by splice(2), as opposed to being copied.
@@ -196,6 +233,73 @@ impl Plane {
     /// What has been noticed already may still be told.
     pub fn unwatch(&self, watch: u64) {
         self.watches().remove(&self.shared.epoll, watch);
+    }
+
+    /// Takes over a listening socket as a lane, which is shut. The caller may close its descriptor. Its
+    /// clients are in both rooms. The result counts from 1.
+    pub fn add_lane(&self, listener: BorrowedFd<'_>, rooms: [Arc<Room>; 2]) -> Result<u32> {
+        let listener = rustix::io::fcntl_dupfd_cloexec(listener, wire::FIRST_FD)?;
+        lanes::tune_listener(&listener, self.keep_alive)?;
+        let mut lanes = self.lanes();
+        let id = lanes.len() as u32 + 1;
+        let lane = Arc::new(Lane::new(id, listener, rooms));
+        epoll::add(
+            &self.shared.epoll,
+            &lane.listener,
+            token::lane(id),
+            epoll::EventFlags::IN | epoll::EventFlags::ET,
+        )?;
+        self.shared.order(Command::Lane(lane.clone()));
+        lanes.push(lane);
+        Ok(id)
+    }
+
+    /// Opens a lane until it is shut, at most for so long. Does nothing while somebody is handed over whom
+    /// `shut_lane` has not brought.
+    pub fn open_lane(&self, id: u32, target: SocketAddr, for_ms: u64, dials: u32) {
+        if let Some(lane) = self.lane(id) {
+            lane.open(Route { target, until_ms: self.shared.now_ms() + for_ms, dials });
+        }
+    }
+
+    /// Shuts a lane: from the return on nobody passes, and who has passed before is in the result.
+    pub fn shut_lane(&self, id: u32) -> Option<Shut> {
+        let (shut, was_full) = self.lane(id)?.shut();
+        if was_full {
+            self.shared.order(Command::Resume(id));
+        }
+        Some(shut)
+    }
+
+    /// Clients that are not spliced, those included whom the owner has not taken yet; and spliced ones.
+    pub fn lane_counts(&self, id: u32) -> Option<[u32; 2]> {
+        Some(self.lane(id)?.counts())
+    }
+
+    /// Has those that are on their way handed over, without their connections to the target.
+    pub fn recall_lane(&self, id: u32) {
+        self.shared.order(Command::Recall(id));
+    }
+
+    /// Ends every client of a lane by a reset.
+    pub fn cut_lane(&self, id: u32) {
+        self.shared.order(Command::Cut(id));
+    }
+
+    /// Stops listening at once. The lane's clients stay.
+    pub fn close_lane(&self, id: u32) {
+        if let Some(lane) = self.lane(id) {
+            let _ = rustix::net::shutdown(&lane.listener, rustix::net::Shutdown::Both);
+            self.shared.order(Command::Close(id));
+        }
+    }
+
+    fn lane(&self, id: u32) -> Option<Arc<Lane>> {
+        self.lanes().get((id as usize).checked_sub(1)?).cloned()
+    }
+
+    fn lanes(&self) -> MutexGuard<'_, Vec<Arc<Lane>>> {
+        lock(&self.lanes)
     }
 
     /// Cuts every pair and ends the thread. Each cut is told before this returns.

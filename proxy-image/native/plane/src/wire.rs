@@ -9,7 +9,7 @@ use rustix::net::{SocketType, sockopt};
 use crate::plane::KeepAlive;
 
 /// Below are the standard streams: a duplicate must never become one of them.
-const FIRST_FD: i32 = 3;
+pub const FIRST_FD: i32 = 3;
 
 /// A descriptor of our own for somebody else's stream socket. It shares the open file, and with it every option.
 pub fn duplicate(fd: BorrowedFd<'_>, keep_alive: Option<KeepAlive>) -> Result<OwnedFd> {
@@ -33,6 +33,14 @@ pub fn set_keep_alive(fd: BorrowedFd<'_>, keep_alive: KeepAlive) {
         sockopt::set_socket_keepalive(fd, true)
     };
     let _ = set();
+}
+
+/// As every socket of a session is: nothing waits to be sent with more, and a dead peer is noticed.
+pub fn tune(fd: impl AsFd, keep_alive: Option<KeepAlive>) {
+    let _ = sockopt::set_tcp_nodelay(&fd, true);
+    if let Some(keep_alive) = keep_alive {
+        set_keep_alive(fd.as_fd(), keep_alive);
+    }
 }
 
 /// Makes the close that follows a reset, so that a session that was cut can't be taken for a complete one.

@@ -3,14 +3,15 @@
 
 mod common;
 
-use std::net::TcpStream;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use common::{Dice, Peer, reset};
 use splice_plane::sync::{Mutex, lock};
-use splice_plane::{Ended, Listener, Options, Plane};
+use splice_plane::{Ended, Listener, Options, Plane, Room};
 
 const THREADS: usize = 4;
 const SESSIONS: usize = 300;
@@ -29,6 +30,8 @@ impl Listener for Heard {
     fn hung_up(&mut self, _watch: u64, _gone: bool) {
         self.hung_up.fetch_add(1, Ordering::Relaxed);
     }
+
+    fn news(&mut self, _lane: u32) {}
 }
 
 fn sessions(plane: &Plane, seed: u64) {
@@ -56,6 +59,54 @@ fn sessions(plane: &Plane, seed: u64) {
     }
 }
 
+/// A lane that is opened and shut while clients come, as fast as it goes.
+fn lane(plane: &Plane) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let target = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = target.local_addr().unwrap();
+    let rooms = [20, 30].map(|cap| {
+        let room = Arc::new(Room::default());
+        room.set_cap(cap);
+        room
+    });
+    let id = plane.add_lane(listener.as_fd(), rooms.clone()).unwrap();
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for peer in target.incoming() {
+                if over.load(Ordering::Relaxed) {
+                    break;
+                }
+                let _ = peer.unwrap().write_all(b"B");
+            }
+        });
+        let clients = scope.spawn(|| {
+            for _ in 0..SESSIONS {
+                let _ = TcpStream::connect(address).unwrap().read(&mut [0; 1]);
+            }
+        });
+        let mut handed = 0;
+        let mut turns = 0;
+        while !clients.is_finished() {
+            plane.open_lane(id, to, 60_000, 8);
+            rooms[0].set_cap(20 - turns % 3);
+            turns += 1;
+            let _ = plane.lane_counts(id);
+            let shut = plane.shut_lane(id).unwrap();
+            handed += shut.news.handed.len();
+            if turns % 100 == 0 {
+                plane.recall_lane(id);
+            }
+        }
+        plane.close_lane(id);
+        plane.cut_lane(id);
+        assert!(handed <= SESSIONS);
+        over.store(true, Ordering::Relaxed);
+        let _ = TcpStream::connect(to);
+    });
+}
+
 fn main() {
     for options in
         [Options::default(), Options { splice: false, stall_ms: 10, half_close_ms: 10, ..Options::default() }]
@@ -68,6 +119,7 @@ fn main() {
                 std::thread::spawn(move || sessions(&plane, thread as u64))
             })
             .collect();
+        lane(&plane);
         for thread in threads {
             thread.join().unwrap();
         }

@@ -83,7 +83,7 @@ fn storm(options: Options, sessions: usize) {
                     assert_ne!(end.reason, Reason::Broken, "{end:?}");
                 }
                 // Of one that was watched when it was handed over.
-                common::Told::HungUp(..) => {}
+                common::Told::HungUp(..) | common::Told::News(_) => {}
             }
         }
     });

@@ -17,6 +17,7 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 pub enum Told {
     Ended(Ended),
     HungUp(u64, bool),
+    News(u32),
 }
 
 struct Ears(Sender<Told>);
@@ -28,6 +29,10 @@ impl Listener for Ears {
 
     fn hung_up(&mut self, watch: u64, gone: bool) {
         let _ = self.0.send(Told::HungUp(watch, gone));
+    }
+
+    fn news(&mut self, lane: u32) {
+        let _ = self.0.send(Told::News(lane));
     }
 }
 
@@ -45,7 +50,7 @@ impl Bench {
     pub fn ended(&self) -> Ended {
         match self.told.recv_timeout(PATIENCE) {
             Ok(Told::Ended(ended)) => ended,
-            Ok(Told::HungUp(..)) => panic!("a hang-up instead of an end"),
+            Ok(Told::HungUp(..) | Told::News(_)) => panic!("something else instead of an end"),
             Err(_) => panic!("no end in time"),
         }
     }
@@ -53,7 +58,7 @@ impl Bench {
     pub fn hung_up(&self) -> (u64, bool) {
         match self.told.recv_timeout(PATIENCE) {
             Ok(Told::HungUp(watch, gone)) => (watch, gone),
-            Ok(Told::Ended(ended)) => panic!("{ended:?} instead of a hang-up"),
+            Ok(Told::Ended(_) | Told::News(_)) => panic!("something else instead of a hang-up"),
             Err(_) => panic!("no hang-up in time"),
         }
     }
