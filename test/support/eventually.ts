@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { planeSettled } from "./planes.ts";
 
 /**
  * Resolves in the turn of the event loop in which the condition holds: for what no event tells. The test's own time
@@ -10,5 +11,8 @@ export async function eventually(condition: () => boolean): Promise<void> {
 
 /** Lets everything that is already under way in this process come through. */
 export async function settled(turns = 50): Promise<void> {
-  for (let turn = 0; turn < turns; turn++) await setImmediate();
+  for (let turn = 0; turn < turns; turn++) {
+    await setImmediate();
+    if (turn % 10 === 0) await planeSettled();
+  }
 }

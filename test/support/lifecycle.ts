@@ -12,6 +12,7 @@ import { SimulatorClock } from "../../simulator/src/time/clock.ts";
 import type { Peer } from "./client.ts";
 import { serveName } from "./lifecycle-names.ts";
 import { SceneProxy, type SceneProxyOptions } from "./lifecycle-proxy.ts";
+import { planeSettled } from "./planes.ts";
 
 /** What the target does with a connection to a port. */
 export type Manner = "echo" | "silent" | "close" | "reset";
@@ -172,6 +173,7 @@ export class Scene implements AsyncDisposable {
     const patience = performance.now() + PATIENCE_MS;
     for (let quiet = 0; quiet < QUIET_TURNS && performance.now() < patience; quiet++) {
       await setImmediate();
+      await planeSettled();
       if (this.#underWay()) quiet = 0;
       if (quiet === 0) await this.simulator.platform.settled();
     }

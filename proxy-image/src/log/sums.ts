@@ -33,8 +33,8 @@ export class Sums {
     this.clock = clock;
   }
 
-  countAccepted(): void {
-    this.accepted += 1;
+  countAccepted(clients = 1): void {
+    this.accepted += clients;
     this.arm();
   }
 

@@ -25,6 +25,8 @@ export interface ApproachOptions {
   opening?: Buffer | undefined;
   /** Names are resolved afresh for every dial: an address may change across a wake. */
   lookup?: LookupFunction | undefined;
+  /** A connection that stands already, and has not been read. `connected` is not told of it. */
+  begun?: Socket | undefined;
 }
 
 export interface ApproachEvents {
@@ -48,15 +50,20 @@ export class Approach {
   constructor(options: ApproachOptions, events: ApproachEvents) {
     this.events = events;
     this.opening = options.opening;
-    this.socket = harmless(new Socket(SOCKET_OPTIONS));
-    this.cancelTimeout = options.clock.timer(options.dialTimeoutMs ?? DIAL_TIMEOUT_MS, () =>
-      this.fail("timeout"),
-    );
+    const { begun } = options;
+    this.socket = begun ?? harmless(new Socket(SOCKET_OPTIONS));
+    this.cancelTimeout = begun
+      ? () => {}
+      : options.clock.timer(options.dialTimeoutMs ?? DIAL_TIMEOUT_MS, () => this.fail("timeout"));
     this.socket.on("connect", this.onConnect);
     this.socket.on("readable", this.onReadable);
     this.socket.on("end", this.onEnd);
     this.socket.on("error", this.onError);
     this.socket.on("close", this.onEnd);
+    if (begun) {
+      this.phase = "connected";
+      return;
+    }
     this.socket.connect({
       host: options.host,
       port: options.port,

@@ -4,14 +4,38 @@ export interface Ticket {
   leave(): void;
 }
 
-/** Limits the connections being made to a target at once; the others wait, first come first served. */
+/**
+ * Limits the connections being made to a target at once; the others wait, first come first served. Some are made
+ * elsewhere, and whoever sees their number fall calls `advance`.
+ */
 export class DialQueue {
   private going = 0;
   private readonly waiting = new Set<() => void>();
   private readonly limit: number;
+  private readonly elsewhere: () => number;
 
-  constructor(limit: number) {
+  constructor(limit: number, elsewhere: () => number = () => 0) {
     this.limit = limit;
+    this.elsewhere = elsewhere;
+  }
+
+  /** Connections that may yet be begun. */
+  get free(): number {
+    return Math.max(0, this.limit - this.going - this.elsewhere());
+  }
+
+  /** A slot for a connection that is being made already: the limit was kept when it was begun. */
+  occupy(): Ticket {
+    this.going += 1;
+    let phase: "going" | "left" = "going";
+    return {
+      leave: () => {
+        if (phase === "left") return;
+        phase = "left";
+        this.going -= 1;
+        this.advance();
+      },
+    };
   }
 
   /** `go` is called once there is a slot: at once or later, and never after `leave`. */
@@ -38,11 +62,12 @@ export class DialQueue {
     return ticket;
   }
 
-  private advance(): void {
-    if (this.going >= this.limit) return;
-    const [next] = this.waiting;
-    if (next === undefined) return;
-    this.waiting.delete(next);
-    next();
+  /** Lets the first ones in the queue go, as far as there are slots. */
+  advance(): void {
+    for (const next of this.waiting) {
+      if (this.free === 0) return;
+      this.waiting.delete(next);
+      next();
+    }
   }
 }

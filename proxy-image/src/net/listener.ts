@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from "node:net";
+import type { Lane } from "./lane";
 import { listen } from "./listen";
 import { HIGH_WATER_MARK, harmless, KEEPALIVE_MS } from "./sockets";
 
@@ -17,6 +18,7 @@ export interface ListenerOptions {
 export class Listener {
   readonly port: number;
   private readonly server: Server;
+  private lane: Lane | undefined;
 
   private constructor(server: Server) {
     const address = server.address();
@@ -41,8 +43,19 @@ export class Listener {
     return new Listener(server);
   }
 
+  /**
+   * Gives the port away, where somebody can take it: its clients come by the lane from then on. Bound here all the same,
+   * so that there is one way to bind, and one to fail at it.
+   */
+  giveTo(take: (server: Server) => Lane | undefined): Lane | undefined {
+    this.lane = take(this.server);
+    if (this.lane) this.server.close();
+    return this.lane;
+  }
+
   /** No new clients; those that are there stay. */
   close(): void {
-    this.server.close();
+    if (this.lane) this.lane.close();
+    else this.server.close();
   }
 }

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import type { Socket } from "node:net";
-import type { Leg, Plane, Splice, SpliceEnd, SpliceEndReason } from "./plane";
+import { fdOf, NativeLanes, REASONS, type SpliceLanes } from "./native-lane";
+import type { Leg, Plane, Splice, SpliceEnd } from "./plane";
 import { drainBuffered, KEEPALIVE_MS } from "./sockets";
 
 /** What proxy-image/native/addon offers; the words are explained there. */
@@ -9,15 +10,18 @@ interface Addon {
     options: NativeOptions,
     ended: (id: number, reason: number, errno: number, bytesUp: number, bytesDown: number) => void,
     hungUp: (watch: number, gone: boolean) => void,
+    news: (lane: number) => void,
   ) => SplicePlane;
 }
 
-interface SplicePlane {
+interface SplicePlane extends SpliceLanes {
   readonly live: number;
   add(clientFd: number, targetFd: number, early?: Uint8Array, first?: Uint8Array): number;
   end(id: number, reset: boolean): void;
   counts(id: number): PairCounts | undefined;
   stats(): NativeStats;
+  askRound(): number;
+  roundOver(round: number): boolean;
   watch(fd: number): number;
   unwatch(watch: number): void;
   stop(): void;
@@ -45,26 +49,14 @@ export interface PairCounts {
 
 export interface NativeStats {
   live: number;
+  /** Those of `live` that lanes have and the target has not spoken to. */
+  approaching: number;
   pipes: number;
   idlePipes: number;
   bytesUp: number;
   bytesDown: number;
   splices: boolean;
 }
-
-/** By the addon's numbers. */
-const REASONS: readonly SpliceEndReason[] = [
-  "closed",
-  "client_reset",
-  "target_reset",
-  "client_lost",
-  "target_lost",
-  "client_stalled",
-  "target_stalled",
-  "half_closed",
-  "cut",
-  "broken",
-];
 
 /** A dead peer is noticed within a minute and a half. */
 const KEEP_ALIVE = { idleSeconds: KEEPALIVE_MS / 1_000, intervalSeconds: 10, count: 6 };
@@ -82,6 +74,7 @@ export class NativePlane implements Plane {
   private readonly fallback: Plane;
   private readonly sessions = new Map<number, (end: SpliceEnd) => void>();
   private readonly watches = new Map<number, (gone: boolean) => void>();
+  readonly lanes: NativeLanes;
   /** The addon doesn't keep the process alive, and its sessions must. */
   private readonly keeper: NodeJS.Timeout;
 
@@ -90,7 +83,10 @@ export class NativePlane implements Plane {
     // Not `require`: the bundler would want to see the file.
     const { SplicePlane }: Addon = createRequire(addonFile)(addonFile);
     this.fallback = fallback;
-    this.plane = new SplicePlane({ keepAlive: KEEP_ALIVE, ...options }, this.onEnded, this.onHungUp);
+    this.plane = new SplicePlane({ keepAlive: KEEP_ALIVE, ...options }, this.onEnded, this.onHungUp, (lane) =>
+      this.lanes.news(lane),
+    );
+    this.lanes = new NativeLanes(this.plane, () => this.keep());
     this.keeper = setInterval(() => {}, FOREVER_MS).unref();
   }
 
@@ -101,8 +97,8 @@ export class NativePlane implements Plane {
     // The plane has descriptors of its own: closing Node's ends nothing.
     client.socket.destroy();
     target.socket.destroy();
-    if (this.sessions.size === 0) this.keeper.ref();
     this.sessions.set(id, onEnd);
+    this.keep();
     return { cut: () => this.plane.end(id, true) };
   }
 
@@ -119,6 +115,15 @@ export class NativePlane implements Plane {
 
   stats(): NativeStats {
     return this.plane.stats();
+  }
+
+  /**
+   * Asks the thread for one more turn. The result tells whether it is over: then everything is dealt with that had
+   * happened to a socket before. For tests, whose time stands still meanwhile.
+   */
+  round(): () => boolean {
+    const round = this.plane.askRound();
+    return () => this.plane.roundOver(round);
   }
 
   /** Cuts what is left. */
@@ -155,11 +160,16 @@ export class NativePlane implements Plane {
   ) => {
     const onEnd = this.sessions.get(id);
     this.sessions.delete(id);
-    if (this.sessions.size === 0) this.keeper.unref();
+    this.keep();
     onEnd?.({ reason: REASONS[reason] ?? "cut", bytesUp, bytesDown });
   };
 
   private readonly onHungUp = (watch: number, gone: boolean) => this.watches.get(watch)?.(gone);
+
+  private keep(): void {
+    if (this.sessions.size + this.lanes.listening > 0) this.keeper.ref();
+    else this.keeper.unref();
+  }
 }
 
 /** What Node has read and nobody has asked for yet belongs to what is pending. */
@@ -175,7 +185,5 @@ function joined(chunks: readonly Buffer[]): Buffer | undefined {
 function descriptorOf(socket: Socket): number | undefined {
   if (socket.destroyed || socket.connecting || socket.writableEnded || socket.writableLength > 0)
     return undefined;
-  // Undocumented, and there for as long as Node has had handles.
-  const fd = (socket as { _handle?: { fd?: unknown } | null })._handle?.fd;
-  return typeof fd === "number" && Number.isInteger(fd) && fd >= 0 ? fd : undefined;
+  return fdOf(socket);
 }

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { LaneMaker } from "./lane";
 
 /** One side of a session, with the bytes that were read from it and not yet passed on. */
 export interface Leg {
@@ -50,6 +51,8 @@ export interface Plane {
    * be done.
    */
   watch?(socket: Socket, onHangUp: (gone: boolean) => void): () => void;
+  /** Absent where every client is the event loop's. */
+  readonly lanes?: LaneMaker;
 }
 
 /** When a session that is not over is ended all the same. */

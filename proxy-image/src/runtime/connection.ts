@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { TargetSettings, WakeOn } from "../../../src/contract/settings";
 import type { ConnectFailure, ProbeOutcome } from "../core/types";
 import { Approach, type ApproachFailure } from "../net/approach";
-import type { DialQueue } from "../net/dial-queue";
+import type { DialQueue, Ticket } from "../net/dial-queue";
 import type { EarlyBudget } from "../net/early-budget";
 import { HeldSocket } from "../net/held";
 import type { Plane, Splice, SpliceEnd } from "../net/plane";
@@ -27,11 +27,25 @@ export type Report =
   | { type: "unfit" }
   /** The client's bytes pass to the target, which has not said anything yet. */
   | { type: "through" }
-  | { type: "spliced" }
+  /** `address` is the target's, where the session goes to. */
+  | { type: "spliced"; address: string | undefined }
   | { type: "returned"; failure: ConnectFailure }
   | { type: "mute" }
   | { type: "hold-ending" }
   | { type: "finished"; finish: Finish };
+
+/** How long a client has been held, and the connection to the target that was begun with that, which is mute so far. */
+export interface Begun {
+  heldMs: number;
+  target: Socket | undefined;
+}
+
+/** Such a connection, which is one of those being made until it is given up. */
+interface BegunTarget {
+  socket: Socket;
+  forMs: number;
+  ticket: Ticket;
+}
 
 export interface ConnectionOptions {
   id: number;
@@ -44,6 +58,8 @@ export interface ConnectionOptions {
   plane: Plane;
   dials: DialQueue;
   budget: EarlyBudget;
+  /** What a lane has begun for it. */
+  begun?: Begun | undefined;
   report: (report: Report) => void;
 }
 
@@ -66,14 +82,17 @@ export class Connection {
   private forwarded = 0;
   /** The client's, until the session is the plane's: then nothing of it is kept here. */
   private socket: Socket | undefined;
+  private begun: BegunTarget | undefined;
   private readonly options: ConnectionOptions;
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.socket = socket;
     this.options = options;
-    const { clock, settings, wakeOn } = options;
+    const { clock, settings, wakeOn, begun } = options;
     this.id = options.id;
-    this.acceptedAt = clock.now();
+    if (begun?.target)
+      this.begun = { socket: begun.target, forMs: begun.heldMs, ticket: options.dials.occupy() };
+    this.acceptedAt = clock.now() - (begun?.heldMs ?? 0);
     this.stage = wakeOn === "connect" ? "waiting" : "pending";
     this.held = new HeldSocket(socket, {
       earlyBytes: settings.earlyBytes,
@@ -95,7 +114,7 @@ export class Connection {
       },
       over: () => this.endHold("hold_expired", settings.holdEnd),
     });
-    this.hold.start();
+    this.hold.start(begun?.heldMs);
   }
 
   /** Pending → waiting. The hold begins anew: what came before it was no wait for the target. */
@@ -125,7 +144,18 @@ export class Connection {
       this.begin({ ...attempt, ...answered });
       return;
     }
-    attempt.ticket = this.options.dials.enter(() => this.dial(attempt));
+    const { begun } = this;
+    this.begun = undefined;
+    if (begun) this.goOn(attempt, begun);
+    else attempt.ticket = this.options.dials.enter(() => this.dial(attempt));
+  }
+
+  /** What was begun before it was held is worth nothing once it has to wait: the target may be another by then. */
+  dropBegun(): void {
+    const { begun } = this;
+    this.begun = undefined;
+    begun?.socket.destroy();
+    begun?.ticket.leave();
   }
 
   /**
@@ -180,11 +210,21 @@ export class Connection {
   }
 
   private dial(attempt: Attempt): void {
+    this.approach(attempt, this.options.clock.now(), undefined);
+  }
+
+  private goOn(attempt: Attempt, { socket, forMs, ticket }: BegunTarget): void {
+    attempt.ticket = ticket;
+    const approach = this.approach(attempt, this.options.clock.now() - forMs, socket);
+    this.onConnected(attempt, approach);
+  }
+
+  private approach(attempt: Attempt, begunAt: number, begun: Socket | undefined): Approach {
     const { clock, address } = this.options;
-    attempt.begunAt = clock.now();
+    attempt.begunAt = begunAt;
     this.dialCount += 1;
     const approach = new Approach(
-      { ...address, clock },
+      { ...address, clock, begun },
       {
         connected: () => this.onConnected(attempt, approach),
         spoke: () => this.begin(attempt),
@@ -192,6 +232,7 @@ export class Connection {
       },
     );
     attempt.approach = approach;
+    return approach;
   }
 
   private onConnected(attempt: Attempt, approach: Approach): void {
@@ -251,12 +292,13 @@ export class Connection {
     this.splicedAt = this.options.clock.now();
     this.forwarded = forward?.sent ?? 0;
     const early = after(this.held.release(), this.forwarded);
+    const address = socket.remoteAddress;
     this.splice = this.options.plane.splice(
       { socket: client, pending: early },
       { socket, pending: first },
       (end) => this.finish("spliced", end.reason, end),
     );
-    this.options.report({ type: "spliced" });
+    this.options.report({ type: "spliced", address });
   }
 
   /** Connecting → waiting. No byte of the client has been passed on that can't be again, so nothing is lost. */
@@ -281,6 +323,7 @@ export class Connection {
     if (stage === "spliced" || stage === "finished") return;
     const heard: Heard = { bytes: this.held.said.length, sent: this.attempt?.forward?.sent ?? 0 };
     this.leaveAttempt();
+    this.dropBegun();
     this.settleOffer();
     this.held.stop();
     this.hold.stop();

@@ -8,12 +8,16 @@ import type { Answer, TargetApi } from "../cpln/api";
 import type { Log } from "../log/log";
 import { DialQueue } from "../net/dial-queue";
 import type { EarlyBudget } from "../net/early-budget";
+import type { HandedOver, LaneEnd, LaneMaker, Room } from "../net/lane";
+import type { Listener } from "../net/listener";
 import type { Plane } from "../net/plane";
 import { protocolOf } from "../probes";
 import type { Protocol } from "../probes/protocol";
 import type { Census } from "./admission";
 import type { Clock } from "./clock";
-import { Connection, type Finish, type Report } from "./connection";
+import { type Begun, Connection, type Finish, type Report } from "./connection";
+import { passed } from "./finish";
+import { Lanes } from "./lanes";
 import { Ledger } from "./ledger";
 import { type ProbePort, Prober } from "./prober";
 import { Silence } from "./silence";
@@ -31,7 +35,12 @@ export interface ControllerDeps {
   random: () => number;
   log: Log;
   /** Told once for every admitted client. */
-  onFinish: (mapping: PortMapping, clientAddress: string, finish: Finish) => void;
+  onFinish: (mapping: PortMapping, clientAddress: () => string, finish: Finish) => void;
+  /** A client whom a lane has handed over: to be admitted, or not. */
+  onHanded: (mapping: PortMapping, client: HandedOver) => void;
+  /** So many clients were admitted by lanes. */
+  onJoined: (clients: number) => void;
+  onTrouble: (mapping: PortMapping, error: Error) => void;
   /** Something that the drain may wait for has changed. */
   onChange?: () => void;
   probe?: ProbePort;
@@ -41,6 +50,7 @@ export interface Client {
   id: number;
   socket: Socket;
   address: string;
+  begun?: Begun | undefined;
 }
 
 /** After a fault of the proxy's own, core is asked again this much later. */
@@ -58,6 +68,9 @@ export class Controller {
   private readonly config: TargetConfig;
   private state: TargetState;
   private readonly ledger = new Ledger();
+  private readonly lanes: Lanes;
+  /** Whose lanes may be open now. */
+  private openPorts: readonly number[] = [];
   private readonly dials: DialQueue;
   private readonly mappings: ReadonlyMap<number, PortMapping>;
   private readonly protocols: ReadonlyMap<number, Protocol>;
@@ -81,7 +94,14 @@ export class Controller {
     this.protocols = new Map(
       settings.ports.map((mapping) => [mapping.listen, protocolOf(mapping, settings.host)]),
     );
-    this.dials = new DialQueue(settings.dialLimit);
+    this.lanes = new Lanes({
+      clock,
+      onHanded: deps.onHanded,
+      onEnded: (mapping, end) => this.onLaneEnd(mapping, end),
+      onTrouble: deps.onTrouble,
+      onJoined: deps.onJoined,
+    });
+    this.dials = new DialQueue(settings.dialLimit, () => this.lanes.census.held);
     this.silence = new Silence(settings.ports, clock);
     this.wakeTimes = new WakeTimes(settings.maxHoldMs, clock);
     this.prober = new Prober({
@@ -101,10 +121,21 @@ export class Controller {
     this.dispatch({ type: "tick" });
   }
 
+  /**
+   * Lets the plane take a port's clients by itself while the target is awake: where the target speaks first and every
+   * client is reason to wake it, there is nothing to look at in what a client says.
+   */
+  openLane(mapping: PortMapping, listener: Listener, lanes: LaneMaker, rooms: readonly [Room, Room]): void {
+    if (mapping.wakeOn !== "connect" || this.protocols.get(mapping.listen)?.clientFirst) return;
+    const lane = listener.giveTo((server) => lanes.take(server, rooms, () => this.onLaneNews()));
+    if (lane) this.lanes.add(mapping, lane);
+  }
+
   /** Nothing is asked of core any more, and nothing of it is performed. */
   stop(): void {
     this.phase = "stopped";
     this.cancelAlarm();
+    this.lanes.discard();
   }
 
   /** From here on nothing is suspended. */
@@ -113,7 +144,13 @@ export class Controller {
   }
 
   get census(): Census {
-    return { held: this.live.held.size, spliced: this.live.spliced.size };
+    const { held, spliced } = this.lanes.census;
+    return { held: this.live.held.size + held, spliced: this.live.spliced.size + spliced };
+  }
+
+  /** Those that no lane has. */
+  get ownClients(): number {
+    return this.live.held.size + this.live.spliced.size;
   }
 
   /** A write whose outcome a drain should wait for. */
@@ -131,6 +168,7 @@ export class Controller {
   /** Ends every client. */
   cut(): void {
     for (const connection of [...this.live.held, ...this.live.spliced]) connection.cut();
+    this.lanes.cut();
   }
 
   /** Takes over a client that was admitted. */
@@ -139,7 +177,7 @@ export class Controller {
     const protocol = this.protocols.get(mapping.listen);
     if (!protocol) throw new Error(`port ${mapping.listen} is not one of this target's`);
     // What a session keeps for its end must not keep the socket, which is the plane's by then.
-    const { id, socket, address } = client;
+    const { id, socket, address, begun } = client;
     const connection: Connection = new Connection(socket, {
       id,
       address: { host: settings.host, port: mapping.target },
@@ -150,10 +188,16 @@ export class Controller {
       plane,
       budget,
       dials: this.dials,
+      begun,
       report: (report) => this.onReport(connection, mapping, address, report),
     });
     this.live.held.add(connection);
     if (connection.stage === "waiting") this.arrived(connection, mapping.listen);
+    if (!begun?.target) return;
+    this.enqueue(() => {
+      connection.dropBegun();
+      return undefined;
+    });
   }
 
   private arrived(connection: Connection, port: number): void {
@@ -182,6 +226,7 @@ export class Controller {
       case "spliced":
         this.live.held.delete(connection);
         this.live.spliced.add(connection);
+        this.lanes.learn(port, report.address);
         this.enqueue(() => {
           this.ledger.move(connection, "spliced");
           return { type: "spliced", port };
@@ -208,7 +253,7 @@ export class Controller {
         this.live.held.delete(connection);
         this.live.spliced.delete(connection);
         if (report.finish.reason === "hold_expired") this.wakeTimes.expired();
-        this.deps.onFinish(mapping, address, report.finish);
+        this.deps.onFinish(mapping, () => address, report.finish);
         this.enqueue(() => {
           const from = this.ledger.leave(connection);
           const { unanswered, stranger } = report.finish;
@@ -218,6 +263,16 @@ export class Controller {
       default:
         report satisfies never;
     }
+  }
+
+  private onLaneEnd(mapping: PortMapping, end: LaneEnd): void {
+    this.deps.onFinish(mapping, end.address, passed(end));
+  }
+
+  private onLaneNews(): void {
+    if (this.phase === "stopped") this.lanes.discard();
+    // Every turn of the queue begins with what the lanes have to tell.
+    else this.enqueue(() => undefined);
   }
 
   private dispatch(event: Event): void {
@@ -230,24 +285,37 @@ export class Controller {
     if (this.phase === "stepping") return;
     this.phase = "stepping";
     for (let make = this.queue.shift(); make; make = this.queue.shift()) {
+      this.hearLanes();
       const event = make();
       if (event) this.step(event);
     }
     this.phase = "idle";
     this.arm();
     this.deps.onChange?.();
+    this.lanes.open(this.openPorts, Math.min(this.dials.free, this.settings.maxHeld - this.live.held.size));
+  }
+
+  /** Nobody passes while core decides, and it decides knowing who has passed. */
+  private hearLanes(): void {
+    const { events, handed } = this.lanes.shut();
+    for (const event of events) this.step(event);
+    if (events.length > 0) this.dials.advance();
+    // Who was handed over counts twice once he arrives, and still does if he was refused: another look puts it right.
+    if (handed > 0) this.queue.push(() => undefined);
   }
 
   private step(event: Event): void {
     try {
-      const { state, effects, alarmAt } = step(this.config, this.state, event, this.moment());
+      const { state, effects, lanes, alarmAt } = step(this.config, this.state, event, this.moment());
       this.state = state;
+      this.openPorts = lanes;
       this.alarmAt = alarmAt;
       for (const effect of effects) this.perform(effect);
     } catch (error) {
       // A fault in deciding must not end the sessions of this target, nor those of others.
       this.deps.log.event("internal_error", { where: event.type, error: stackOf(error) });
       this.alarmAt = this.now + AFTER_FAULT_MS;
+      this.openPorts = [];
     }
   }
 
@@ -297,6 +365,7 @@ export class Controller {
       }
       case "recall":
         for (const connection of this.ledger.connecting(effect.port)) connection.recall(effect.begunBefore);
+        this.lanes.recall(effect.port);
         break;
       case "drop":
         for (const connection of this.ledger.held()) connection.drop(`${effect.reason}: ${effect.message}`);

@@ -1,3 +1,4 @@
+import type { LaneEnd } from "../net/lane";
 import type { SpliceEndReason } from "../net/plane";
 
 export type Stage =
@@ -53,3 +54,18 @@ export const isUnanswered = (
   (stage === "spliced" || stage === "connecting") &&
   bytesDown === 0 &&
   (reason === "target_reset" || (reason === "closed" && bytesUp > 0));
+
+/** The account of a client that passed by a lane. */
+export const passed = ({ reason, heldMs, splicedMs, bytesUp, bytesDown }: LaneEnd): Finish => ({
+  reason,
+  detail: undefined,
+  stage: "spliced",
+  heldMs,
+  splicedMs,
+  dials: 1,
+  bytesUp,
+  bytesDown,
+  scan: false,
+  unanswered: false,
+  stranger: false,
+});

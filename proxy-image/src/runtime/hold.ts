@@ -24,13 +24,13 @@ export class Hold {
     this.events = events;
   }
 
-  /** From now on, whatever it was before. */
-  start(): void {
+  /** From now on, whatever it was before, or from so long ago. */
+  start(elapsedMs = 0): void {
     this.stop();
     this.running = true;
     this.warning = "ahead";
     const warningMs = holdWarningMs(this.maxHoldMs);
-    this.cancel = this.clock.timer(this.maxHoldMs - warningMs, () => {
+    this.cancel = this.clock.timer(Math.max(0, this.maxHoldMs - warningMs - elapsedMs), () => {
       this.cancel = this.clock.timer(warningMs, this.events.over);
       this.warning = "due";
       this.remind();

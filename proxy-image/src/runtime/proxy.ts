@@ -11,9 +11,10 @@ import type { Plane } from "../net/plane";
 import { abort } from "../net/sockets";
 import { type Census, refusal } from "./admission";
 import type { Clock } from "./clock";
-import type { Finish } from "./connection";
+import type { Begun, Finish } from "./connection";
 import { Controller } from "./controller";
 import { Drain, type DrainPhase } from "./drain";
+import { Rooms } from "./rooms";
 
 /** Early bytes of all held clients together: a quarter of the memory that the proxy is given. */
 const EARLY_BYTES_TOTAL = 32 * 1024 * 1024;
@@ -56,7 +57,9 @@ export class ProxyServer {
   readonly drain: Drain;
   private readonly controllers: Controller[];
   private readonly listeners = new Map<number, Listener>();
+  private readonly tellTrouble = new Map<number, (error: Error) => void>();
   private readonly sums: Sums;
+  private readonly rooms: Rooms | undefined;
   private nextId = 1;
   private readonly settings: ProxySettings;
   private readonly deps: ProxyDeps;
@@ -64,7 +67,7 @@ export class ProxyServer {
   private constructor(settings: ProxySettings, deps: ProxyDeps) {
     this.settings = settings;
     this.deps = deps;
-    const { clock, random, plane, log } = deps;
+    const { clock, plane, log } = deps;
     const budget = new EarlyBudget(EARLY_BYTES_TOTAL);
     this.sums = new Sums(log, clock);
     this.drain = new Drain({
@@ -80,22 +83,8 @@ export class ProxyServer {
         for (const listener of this.listeners.values()) listener.close();
       },
     });
-    this.controllers = settings.targets.map(
-      (target) =>
-        new Controller({
-          settings: target,
-          targets: settings.targets.length,
-          ownGraceMs: settings.ownGraceMs,
-          api: deps.api(target),
-          plane,
-          budget,
-          clock,
-          random,
-          log: log.of(`${target.gvc}/${target.workload}`),
-          onFinish: (mapping, address, finish) => this.onFinish(target, mapping, address, finish),
-          onChange: () => this.drain.changed(),
-        }),
-    );
+    this.controllers = settings.targets.map((target) => this.control(target, budget));
+    if (plane.lanes) this.rooms = new Rooms(plane.lanes, settings, this.controllers);
   }
 
   /** Resolves when every port is listened on; clients are held from then on. */
@@ -148,24 +137,51 @@ export class ProxyServer {
     this.sums.flush();
   }
 
+  private control(target: TargetSettings, budget: EarlyBudget): Controller {
+    const { clock, random, plane, log, api } = this.deps;
+    const controller: Controller = new Controller({
+      settings: target,
+      targets: this.settings.targets.length,
+      ownGraceMs: this.settings.ownGraceMs,
+      api: api(target),
+      plane,
+      budget,
+      clock,
+      random,
+      log: log.of(`${target.gvc}/${target.workload}`),
+      onFinish: (mapping, address, finish) => this.onFinish(target, mapping, address, finish),
+      onHanded: (mapping, { socket, ...begun }) => this.onClient(controller, mapping, socket, begun),
+      onJoined: (clients) => this.sums.countAccepted(clients),
+      onTrouble: ({ listen }, error) => this.tellTrouble.get(listen)?.(error),
+      onChange: () => {
+        this.rooms?.adjust();
+        this.drain.changed();
+      },
+    });
+    return controller;
+  }
+
   private async listen(controller: Controller): Promise<void> {
     const open = this.deps.listen ?? Listener.open;
     await Promise.all(
       controller.settings.ports.map(async (mapping) => {
+        const tellTrouble = this.troubleTeller(mapping.listen);
+        this.tellTrouble.set(mapping.listen, tellTrouble);
         const listener = await open({
           host: this.settings.listenHost,
           port: mapping.listen,
           onClient: (socket) => this.onClient(controller, mapping, socket),
-          onTrouble: this.troubleTeller(mapping.listen),
+          onTrouble: tellTrouble,
         }).catch((error: Error) => {
           throw new ListenError(mapping.listen, error);
         });
+        this.rooms?.openLane(controller, mapping, listener);
         this.listeners.set(mapping.listen, listener);
       }),
     );
   }
 
-  private onClient(controller: Controller, mapping: PortMapping, socket: Socket): void {
+  private onClient(controller: Controller, mapping: PortMapping, socket: Socket, begun?: Begun): void {
     const { settings } = this;
     const address = normaliseAddress(socket.remoteAddress);
     const reason = refusal(
@@ -177,9 +193,10 @@ export class ProxyServer {
     );
     if (reason === undefined) {
       this.sums.countAccepted();
-      controller.take({ id: this.nextId++, socket, address }, mapping);
+      controller.take({ id: this.nextId++, socket, address, begun }, mapping);
       return;
     }
+    begun?.target?.destroy();
     if (controller.settings.holdEnd === "reset") abort(socket);
     else socket.destroy();
     this.sums.countEnded({ reason: `refused_${reason}`, heldMs: 0, bytesUp: 0, bytesDown: 0 });
@@ -188,13 +205,18 @@ export class ProxyServer {
     this.targetLog(controller.settings).event("connection_refused", { port: mapping.listen, client, reason });
   }
 
-  private onFinish(target: TargetSettings, mapping: PortMapping, address: string, finish: Finish): void {
+  private onFinish(
+    target: TargetSettings,
+    mapping: PortMapping,
+    address: () => string,
+    finish: Finish,
+  ): void {
     this.sums.countEnded(finish);
     if (ORDINARY.has(finish.reason) || !this.sums.mayLog()) return;
     const { scan: _scan, unanswered: _unanswered, stranger: _stranger, ...account } = finish;
     this.targetLog(target).event("connection_ended", {
       port: mapping.listen,
-      client: shortenAddress(address),
+      client: shortenAddress(address()),
       ...account,
       heldMs: Math.round(finish.heldMs),
       splicedMs: Math.round(finish.splicedMs),

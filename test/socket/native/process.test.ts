@@ -34,10 +34,10 @@ const descriptors = () => readdirSync("/proc/self/fd").length;
 
 describeNative("the addon in its process", () => {
   it("keeps no process alive by itself, and none from ending in the middle of a session", async () => {
-    const idle = await runScript(`new SplicePlane({}, () => {}, () => {}); console.log("over");`);
+    const idle = await runScript(`new SplicePlane({}, () => {}, () => {}, () => {}); console.log("over");`);
     expect(idle).toMatchObject({ code: 0, stdout: "over\n", stderr: "" });
     const busy = await runScript(`
-      const plane = new SplicePlane({}, () => {}, () => {});
+      const plane = new SplicePlane({}, () => {}, () => {}, () => {});
       const [[client, a], [b, target]] = [await pair(), await pair()];
       plane.add(fd(a), fd(b));
       a.destroy(); b.destroy();
@@ -51,7 +51,7 @@ describeNative("the addon in its process", () => {
 
   it("refuses what is no session, by the error's name, and goes on", async () => {
     const { stdout, stderr } = await runScript(`
-      const plane = new SplicePlane({}, () => {}, () => {});
+      const plane = new SplicePlane({}, () => {}, () => {}, () => {});
       const codes = [];
       const attempt = (...args) => { try { plane.add(...args); } catch (error) { codes.push(error.code); } };
       const [a, b] = await pair();
@@ -69,7 +69,7 @@ describeNative("the addon in its process", () => {
 
   it("counts what was delivered", async () => {
     const { stdout, stderr } = await runScript(`
-      const plane = new SplicePlane({}, (...end) => { console.log(...end.slice(1)); process.exit(); }, () => {});
+      const plane = new SplicePlane({}, (...end) => { console.log(...end.slice(1)); process.exit(); }, () => {}, () => {});
       const [[client, a], [b, target]] = [await pair(), await pair()];
       const id = plane.add(fd(a), fd(b), Buffer.from("12"), null);
       a.destroy(); b.destroy();
@@ -102,7 +102,7 @@ describeNative("the addon in its process", () => {
     const before = descriptors();
     const script = `${PRELUDE}
       const { parentPort } = require("node:worker_threads");
-      const plane = new SplicePlane({}, () => {}, () => {});
+      const plane = new SplicePlane({}, () => {}, () => {}, () => {});
       const dial = () => new Promise((resolve) => {
         const socket = new net.Socket({ allowHalfOpen: true });
         socket.pause();

@@ -47,6 +47,31 @@ describe("a dial queue", () => {
   });
 });
 
+describe("a dial queue beside connections that are made elsewhere", () => {
+  it("counts those too, and lets the next go when it is told that they are fewer", () => {
+    let elsewhere = 1;
+    const queue = new DialQueue(2, () => elsewhere);
+    const gone: number[] = [];
+    for (let n = 0; n < 3; n++) queue.enter(() => gone.push(n));
+    expect(gone).toEqual([0]);
+    expect(queue.free).toBe(0);
+    elsewhere = 0;
+    queue.advance();
+    expect(gone).toEqual([0, 1]);
+  });
+
+  it("counts what it takes over from there until that is given up, once", () => {
+    const queue = new DialQueue(2);
+    const ticket = queue.occupy();
+    const gone: number[] = [];
+    for (let n = 0; n < 3; n++) queue.enter(() => gone.push(n));
+    expect(gone).toEqual([0]);
+    ticket.leave();
+    ticket.leave();
+    expect(gone).toEqual([0, 1]);
+  });
+});
+
 describe("why a connection to the target failed", () => {
   const error = (code: string) => Object.assign(new Error(code), { code });
 
