@@ -65,8 +65,9 @@ class JsSplice implements Splice {
     const moved = [this.up.look(now), this.down.look(now)].includes(true);
     if (this.up.stuckFor(now) >= stallMs) this.fail("target_stalled");
     else if (this.down.stuckFor(now) >= stallMs) this.fail("client_stalled");
-    if (moved || !(this.sides.client.readableEnded || this.sides.target.readableEnded)) this.halfSince = now;
-    else if (now - (this.halfSince ?? now) >= halfCloseMs) this.fail("half_closed");
+    const half = this.sides.client.readableEnded || this.sides.target.readableEnded;
+    if (moved || !half || this.halfSince === undefined) this.halfSince = now;
+    else if (now - this.halfSince >= halfCloseMs) this.fail("half_closed");
   }
 
   private watch(side: Side): void {
