@@ -1,7 +1,7 @@
 /**
  * The package in an app of somebody else's: the README's program, with the packed package installed from a lockfile,
- * previewed and updated by the steps of examples/ci/pulumi.yml as they stand. The app has another Pulumi SDK than the
- * checkout, and no second one.
+ * previewed and updated by the steps of examples/ci/pulumi.yml as they stand. The app has the oldest Pulumi SDK that
+ * the package takes, and no second one.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -17,9 +17,6 @@ import { writeProject } from "../support/engine.ts";
 import { packInto } from "../support/pack.ts";
 import { useDocuments } from "./component-support.ts";
 
-/** Another 3.x than the checkout's. */
-const OTHER = "3.268.0";
-
 interface Workflow {
   env: Record<string, string>;
   jobs: Record<string, { steps: { run?: string; uses?: string }[] }>;
@@ -27,6 +24,8 @@ interface Workflow {
 
 const documents = useDocuments();
 let session: EngineSession;
+/** The oldest SDK that the package's peer range takes. */
+let oldest: string;
 let workflow: Workflow;
 let app: string;
 /** Why there is no app: this machine can't reach the registry. */
@@ -38,12 +37,13 @@ beforeAll(async () => {
   app = join(session.dir, "app");
   await mkdir(app);
   const { component, sdk } = await packInto(session.dir);
+  const { devDependencies, peerDependencies } = JSON.parse(await readFile(fromRoot("package.json"), "utf8"));
+  oldest = peerDependencies["@pulumi/pulumi"].replace("^", "");
   const dependencies = {
-    "@pulumi/pulumi": OTHER,
+    "@pulumi/pulumi": oldest,
     "@pulumiverse/cpln": `file:${sdk}`,
     "cpln-scale-to-zero": `file:${component}`,
   };
-  const { devDependencies } = JSON.parse(await readFile(fromRoot("package.json"), "utf8"));
   const { typescript } = devDependencies;
   const manifest = { name: "shop", private: true, dependencies, devDependencies: { typescript } };
   await writeFile(join(app, "package.json"), JSON.stringify(manifest));
@@ -102,6 +102,10 @@ describe("an app that installs the package", () => {
     expect(await job("up")).toMatch(/^\s*host/m);
     expect(documents.get("workload", "sftp-proxy", "files")).toBeDefined();
     expect(await job("preview")).toMatch(/7 unchanged/);
+    const program = await readFile(join(app, "index.ts"), "utf8");
+    await writeFile(join(app, "index.ts"), program.replace("allow: [", 'idleHold: "300",\n  allow: ['));
+    const { code, stdout } = await shell("pulumi preview --non-interactive", { strict: false });
+    expect([code === 0, stdout]).toEqual([false, expect.stringContaining("idleHold: needs a unit")]);
     await shell("pulumi destroy --yes --non-interactive");
   }, 300_000);
 
@@ -109,7 +113,7 @@ describe("an app that installs the package", () => {
     if (unreachable !== undefined && process.env.REQUIRE_REAL_PEERS !== "1") skip("no registry");
     const at = (from: string) => createRequire(join(app, from)).resolve("@pulumi/pulumi/package.json");
     const own = at("index.js");
-    expect(JSON.parse(await readFile(own, "utf8")).version).toBe(OTHER);
+    expect(JSON.parse(await readFile(own, "utf8")).version).toBe(oldest);
     for (const name of ["cpln-scale-to-zero", "@pulumiverse/cpln"]) {
       expect(at(`node_modules/${name}/dist/index.js`), name).toBe(own);
     }
