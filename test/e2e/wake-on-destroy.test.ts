@@ -6,6 +6,7 @@ import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import * as cpln from "@pulumiverse/cpln";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type * as component from "../../src/index.ts";
 import { engineEnv, ensureEngine } from "../../tools/engine/index.ts";
@@ -25,24 +26,30 @@ beforeAll(async () => {
 });
 afterAll(() => rm(plugins, { recursive: true, force: true }));
 
-it("a destroy wakes the target once the proxy is gone, and changes nothing before", async () => {
-  await documents.createTarget("prod", "sftp", "sftp-proxy");
-  const program = async () => {
-    new ScaleToZeroTcp("sftp", { ...proxyArgs("prod", "sftp"), wakeOnDestroy: true });
-  };
-  const env = {
+const suspend = (target: string) =>
+  documents.call("PATCH", `/org/${org}/gvc/prod/workload/${target}`, {
+    spec: { defaultOptions: { suspend: true } },
+  });
+
+async function env(): Promise<Record<string, string>> {
+  return {
     ...documents.env,
     // The dynamic provider looks for the SDK from the project's folder on.
     NODE_PATH: fromRoot("node_modules"),
     PATH: [plugins, engineEnv(await ensureEngine()).PATH].join(delimiter),
   };
+}
+
+it("a destroy wakes the target once the proxy is gone, and changes nothing before", async () => {
+  await documents.createTarget("prod", "sftp", "sftp-proxy");
+  const program = async () => {
+    new ScaleToZeroTcp("sftp", { ...proxyArgs("prod", "sftp"), wakeOnDestroy: true });
+  };
   await withInlineStack(
     program,
     async (stack) => {
       await stack.up();
-      await documents.call("PATCH", `/org/${org}/gvc/prod/workload/sftp`, {
-        spec: { defaultOptions: { suspend: true } },
-      });
+      await suspend("sftp");
       const { changeSummary } = await stack.preview();
       expect(Object.keys(changeSummary)).toEqual(["same"]);
       documents.it.recorder.clear();
@@ -55,6 +62,36 @@ it("a destroy wakes the target once the proxy is gone, and changes nothing befor
       expect(calls).toHaveLength(4);
       expect(documents.suspended("prod", "sftp")).toBe(false);
     },
-    { env },
+    { env: await env() },
+  );
+});
+
+it("one that has no token of its own fails and can be repeated; a target that is gone needs no waking", async () => {
+  await documents.createTarget("prod", "poor", "poor-proxy");
+  await documents.createTarget("prod", "gone", "poor-proxy");
+  const { CPLN_TOKEN: token = "", ...rest } = await env();
+  const { target: _, ports: __, ...args } = proxyArgs("prod", "");
+  const targets = ["poor", "gone"].map((target, index) => ({
+    target,
+    ports: [{ port: 2200 + index, target: 2222 }],
+  }));
+  const program = async () => {
+    // As those do who don't have the token in their environment.
+    const provider = new cpln.Provider("own", { org, token });
+    new ScaleToZeroTcp("poor", { ...args, targets, wakeOnDestroy: true }, { provider });
+  };
+  await withInlineStack(
+    program,
+    async (stack) => {
+      await stack.up();
+      await suspend("poor");
+      await documents.call("DELETE", `/org/${org}/gvc/prod/workload/gone`);
+      await expect(stack.destroy()).rejects.toThrow(/CPLN_TOKEN is not set, so .*\/workload\/poor/);
+      expect(documents.suspended("prod", "poor")).toBe(true);
+      stack.workspace.envVars.CPLN_TOKEN = token;
+      await stack.destroy();
+      expect(documents.suspended("prod", "poor")).toBe(false);
+    },
+    { env: rest },
   );
 });
