@@ -17,7 +17,7 @@ export async function buildAll({ native = true } = {}): Promise<void> {
   // The SDK comes first: the package resolves its types there.
   await step("the SDK subset", [tsc, "-p", fromRoot("sdks", "cpln")]);
   await step("the package", [tsc, "-p", fromRoot("tsconfig.build.json")]);
-  // The proxy's bill of materials and its code cache are of what is there.
+  // The proxy's bill of materials lists what is in the plane that lies beside it.
   if (native) await buildPlane();
   await step("the proxy", [fromRoot("proxy-image", "build.mjs")]);
 }

@@ -35,6 +35,8 @@ process.env = {
     ports: [{ listen, target: 22, readiness: "ssh", wakeOn: "fitting" }],
   }),
   HEALTH_PORT: `${health}`,
+  // What there is of the other plane, or not, makes no difference.
+  DATA_PLANE: "js",
   // Fit in any limit of descriptors.
   ...{ MAX_CONNECTIONS: "100", MAX_CONNECTIONS_TOTAL: "100", MAX_HELD: "100", MAX_HELD_TOTAL: "100" },
   CPLN_ENDPOINT: `http://127.0.0.1:${apiPort}`,
@@ -47,9 +49,8 @@ process.argv = [process.execPath, bundle];
 const script = new Script(asScript(readFileSync(bundle, "latin1")), { filename: "main.js" });
 await new Promise((started) => {
   process.stdout.write = (line) => {
-    const { event } = JSON.parse(line);
-    if (event === "started") started();
-    else if (event !== "plane_fallback") throw new Error(`not the usual start: ${line}`);
+    if (JSON.parse(line).event !== "started") throw new Error(`not the usual start: ${line}`);
+    started();
     return true;
   };
   script.runInThisContext()(createRequire(bundle), bundle, dirname(bundle), true);
