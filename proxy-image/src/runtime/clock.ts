@@ -12,7 +12,8 @@ export interface Clock {
 const LONGEST_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
-  now: () => performance.now(),
+  // `performance` would be loaded for it, at a thirtieth of what a start costs.
+  now: () => process.uptime() * 1_000,
   wall: () => Date.now(),
   timer: (ms, callback) => {
     const handle = setTimeout(callback, Math.min(Math.max(0, Math.ceil(ms)), LONGEST_MS));
