@@ -3,7 +3,7 @@
  * blocks that can be run here are run as they stand by test/e2e/examples.test.ts.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { runInNewContext } from "node:vm";
@@ -166,4 +166,9 @@ test("the packages that programs import are those that a reader installs", () =>
     "@pulumiverse/cpln",
     "cpln-scale-to-zero",
   ]);
+});
+
+test("the README leads to every example", () => {
+  for (const name of readdirSync(fromRoot("examples")))
+    expect(textOf("README.md")).toContain(`(examples/${name}/`);
 });
