@@ -43,14 +43,20 @@ function isSuspended(name: string): boolean | undefined {
 const when = (name: string, status: "suspended" | "notSuspended") =>
   simulator.platform.when(workload(name), ({ suspendedStatus }) => suspendedStatus === status);
 
-/** What was written to a workload's `suspend` and accepted, in order: by the proxy, or by Pulumi. */
-function written(name: string, by: "proxy" | "pulumi"): boolean[] {
-  const principal = by === "proxy" ? /\/identity\// : /\/serviceaccount\/deployer$/;
-  return simulator.recorder
-    .matching({ method: "PATCH", path: `/org/${org}/gvc/${gvc}/workload/${name}`, principal })
+/** Writes to a workload after this call: by the proxy, or by Pulumi. */
+const writes = (name: string, by: "proxy" | "pulumi", since = 0) => ({
+  method: "PATCH",
+  path: `/org/${org}/gvc/${gvc}/workload/${name}`,
+  principal: by === "proxy" ? /\/identity\// : /\/serviceaccount\/deployer$/,
+  where: ({ id }: { id: number }) => id > since,
+});
+
+/** What was written to its `suspend` and accepted, in order. */
+const written = (...which: Parameters<typeof writes>): boolean[] =>
+  simulator.recorder
+    .matching(writes(...which))
     .filter(({ status }) => status === 200)
     .map(({ body }) => /"suspend":(true|false)/.exec(JSON.stringify(body))?.[1] === "true");
-}
 
 const target = (name: string, suspend: pulumi.Input<boolean>, word = "one"): cpln.WorkloadArgs => ({
   name,
@@ -117,86 +123,104 @@ interface Seen {
   stays: boolean;
 }
 
-describe.each<Operation>(["up", "refresh", "up --refresh"])("%s", (operation) => {
-  const stem = operation.replaceAll(/\W+/g, "-");
-  const places: Place[] = cells
-    .filter((cell) => cell.operation === operation)
-    .flatMap((cell) => moments.map((moment) => ({ cell, moment })))
-    .map((each, index) => ({ ...each, name: `${stem}-${index}`, port: FIRST_PORT + index }));
-  const seen = new Map<string, Seen>();
-  const connected = new Map<string, Peer>();
+/** One operation on a stack that holds a target for each of its cells, and the proxy. */
+class Story {
+  readonly operation: Operation;
+  readonly places: Place[];
+  readonly seen = new Map<string, Seen>();
+  readonly #stem: string;
+  readonly #connected = new Map<string, Peer>();
+
+  constructor(operation: Operation) {
+    this.operation = operation;
+    this.#stem = operation.replaceAll(/\W+/g, "-");
+    this.places = cells
+      .filter((cell) => cell.operation === operation)
+      .flatMap((cell) => moments.map((moment) => ({ cell, moment })))
+      .map((each, index) => ({ ...each, name: `${this.#stem}-${index}`, port: FIRST_PORT + index }));
+  }
 
   /** The proxy brings each target to where its cell has it; then Pulumi runs. */
-  beforeAll(async () => {
+  async run(): Promise<void> {
     let again = false;
-    const program = async () => {
-      const targets = places.map(({ cell, moment, name, port }) => {
-        const recorded = moment === "connected";
-        const suspend = cell.way === "liveSuspend" && again ? liveSuspend({ gvc, name }) : recorded;
-        const made = new cpln.Workload(
-          name,
-          target(name, suspend, again && cell.change ? "two" : "one"),
-          cell.way === "ignoreSuspend" ? { ignoreChanges: ignoreSuspend } : {},
-        );
-        return { target: made, ports: [{ port, target: TARGET_PORT }] };
-      });
-      proxyOf(stem, { targets, watchInterval: "250ms" });
-    };
+    const program = async () => this.#declare(again);
     await withInlineStack(
       program,
       async (stack) => {
         await stack.up();
-        await Promise.all(
-          places.map(async ({ moment, name, port }) => {
-            if (moment === "suspended") await when(name, "suspended");
-            else connected.set(name, await client(`${stem}-proxy`, port));
-          }),
-        );
-        const flipped = new Map(places.map(({ name }) => [name, written(name, "proxy").at(-1)]));
-        simulator.recorder.clear();
+        await Promise.all(this.places.map((place) => this.#bring(place)));
+        const flipped = new Map(this.places.map(({ name }) => [name, written(name, "proxy").at(-1)]));
+        const mark = simulator.recorder.calls.at(-1)?.id ?? 0;
         again = true;
         const { steps, onEvent } = watch();
-        if (operation === "refresh") await stack.refresh({ onEvent });
-        else await stack.up({ refresh: operation === "up --refresh", onEvent });
-        for (const place of places) {
-          seen.set(place.name, {
+        if (this.operation === "refresh") await stack.refresh({ onEvent });
+        else await stack.up({ refresh: this.operation === "up --refresh", onEvent });
+        for (const place of this.places) {
+          this.seen.set(place.name, {
             flipped: flipped.get(place.name),
             shown: shownIn(steps, place.name),
-            stays: written(place.name, "pulumi").every((suspend) => suspend === isFlipped(place)),
+            stays: written(place.name, "pulumi", mark).every((suspend) => suspend === isFlipped(place)),
           });
         }
-        await Promise.all(places.map(settles));
+        await Promise.all(this.places.map((place) => this.#settles(place, mark)));
       },
       { env: env() },
     );
-  });
+  }
 
-  const isFlipped = ({ moment }: Place): boolean => moment === "suspended";
+  #declare(again: boolean): void {
+    const targets = this.places.map(({ cell, moment, name, port }) => {
+      const recorded = moment === "connected";
+      const suspend = cell.way === "liveSuspend" && again ? liveSuspend({ gvc, name }) : recorded;
+      const made = new cpln.Workload(
+        name,
+        target(name, suspend, again && cell.change ? "two" : "one"),
+        cell.way === "ignoreSuspend" ? { ignoreChanges: ignoreSuspend } : {},
+      );
+      return { target: made, ports: [{ port, target: TARGET_PORT }] };
+    });
+    proxyOf(this.#stem, { targets, watchInterval: "250ms" });
+  }
 
-  const shownIn = (steps: readonly string[], name: string): string[] => {
-    const update = steps.find((step) => step.startsWith(`update ${name}: `));
-    return (
-      update
-        ?.replace(/^.*?: /, "")
-        .split(" ")
-        .sort() ?? []
-    );
-  };
+  async #bring({ moment, name, port }: Place): Promise<void> {
+    if (moment === "suspended") await when(name, "suspended");
+    else this.#connected.set(name, await client(`${this.#stem}-proxy`, port));
+  }
 
   /** What the table promises of the time after: a session that nothing touched goes on, a wrong flip is undone. */
-  async function settles({ cell, moment, name }: Place): Promise<void> {
-    const session = connected.get(name);
+  async #settles({ cell, moment, name }: Place, mark: number): Promise<void> {
+    const session = this.#connected.get(name);
     if (!cell.stays) {
-      await simulator.recorder.waitFor({
-        method: "PATCH",
-        path: new RegExp(`/workload/${name}$`),
-        principal: new RegExp(`/identity/${stem}-proxy$`),
-      });
-      expect(written(name, "proxy")).toEqual([moment === "suspended"]);
+      await simulator.recorder.waitFor(writes(name, "proxy", mark));
+      expect(written(name, "proxy", mark)).toEqual([moment === "suspended"]);
     } else if (session && !cell.change) expect(await isServed(session)).toBe(true);
     session?.reset();
   }
+}
 
+const isFlipped = ({ moment }: Place): boolean => moment === "suspended";
+
+function shownIn(steps: readonly string[], name: string): string[] {
+  const update = steps.find((step) => step.startsWith(`update ${name}: `));
+  return (
+    update
+      ?.replace(/^.*?: /, "")
+      .split(" ")
+      .sort() ?? []
+  );
+}
+
+const stories = (["up", "refresh", "up --refresh"] satisfies Operation[]).map((each) => new Story(each));
+// All at once: most of their time is the engine's.
+beforeAll(() => Promise.all(stories.map((story) => story.run())));
+
+it("every cell of the table has its story", () => {
+  expect(stories.flatMap(({ places }) => places.map(({ cell }) => cell)).length).toBe(
+    cells.length * moments.length,
+  );
+});
+
+describe.each(stories)("$operation", ({ places, seen }) => {
   it.each(
     places.map((place) => [place.cell.way, place.cell.change ? "yes" : "no", place.moment, place] as const),
   )("%s, target changed too: %s, while %s", (_way, _change, _moment, place) => {
