@@ -13,7 +13,10 @@ export function onStatus(turn: Turn, snapshot: DeploymentSnapshot): void {
   // asked before it began, which may even be of a workload that is gone.
   if (wanted === undefined || snapshot.lastProcessedVersion < wanted || sentAt < state.generation.since)
     return;
-  if (snapshot.ready && !state.generation.deploymentReady) {
+  // Somebody has written since, which may have been a suspend: what is ready then may be what it is ending.
+  const unread = snapshot.lastProcessedVersion > (state.workload?.version ?? wanted);
+  if (unread) state.readWanted = true;
+  if (snapshot.ready && !unread && !state.generation.deploymentReady) {
     state.generation.deploymentReady = true;
     // Now is a better moment for a look than whenever the interval is over; it comes once a generation.
     for (const port of state.ports) if (!port.proved) port.probedAt = undefined;

@@ -44,6 +44,24 @@ describe("an answer counts for the current generation", () => {
     },
   );
 
+  test("(c) not while the deployment shows a version that nobody has read: it may be a suspend", () => {
+    const bench = rewoken().pass(seconds(1));
+    bench.change({ suspended: true }).status({ ready: true });
+    expect(bench.pass(seconds(1)).probed("answered").take("open")).toEqual([]);
+    expect(bench.read().take("write")).toEqual(["write un-suspend"]);
+  });
+
+  test("(c) once such a version has been read and still runs", () => {
+    const bench = rewoken().pass(seconds(1));
+    bench
+      .change({ graceMs: seconds(60) })
+      .status({ ready: true })
+      .pass(seconds(1))
+      .read();
+    bench.status({ ready: true });
+    expect(bench.probed("answered").take("open")).toEqual(["open 22"]);
+  });
+
   test("(b) not after a probe that never got there", () => {
     expect(probes(rewoken(), "unreachable").probed("answered").take()).toEqual([]);
   });
