@@ -7,7 +7,7 @@ const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 /** One project a kind of claim: what a test may touch decides where it lives. */
 const project = (
   name: string,
-  options: { timeout: number; serial?: boolean; include?: string[]; env?: Record<string, string> },
+  options: { timeout: number; include?: string[]; env?: Record<string, string>; workers?: number },
 ) => ({
   resolve: { alias: { "@pulumiverse/cpln": fromRoot("./sdks/cpln/src/index.ts") } },
   test: {
@@ -17,7 +17,8 @@ const project = (
     globalSetup: fromRoot("./test/support/bundle.ts"),
     testTimeout: options.timeout,
     hookTimeout: options.timeout,
-    fileParallelism: !options.serial,
+    // Those with a number of their own run when all others are done.
+    ...(options.workers === undefined ? {} : { maxWorkers: options.workers, sequence: { groupOrder: 1 } }),
   },
 });
 
@@ -35,13 +36,16 @@ const otherPlane = () =>
 
 export default defineConfig({
   test: {
+    // The default leaves one core to vitest itself, which on two is half of the machine.
+    maxWorkers: "100%",
     projects: [
       project("unit", { timeout: 60_000 }),
       project("component", { timeout: 30_000 }),
       project("contract", { timeout: 30_000 }),
       project("socket", { timeout: 60_000 }),
       ...otherPlane(),
-      project("e2e", { timeout: 180_000, serial: true }),
+      // Each waits for processes more than it computes: two fill two cores, and more would only be slower each.
+      project("e2e", { timeout: 180_000, workers: 2 }),
     ],
   },
 });
