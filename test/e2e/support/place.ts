@@ -91,15 +91,17 @@ export class Place {
     for (const wake of this.#wake.splice(0)) wake();
   }
 
-  /** The first line of this event that fits, past ones included from the given one on. */
+  /** The first line of one of these events that fits, past ones included from the given one on. */
   async logged(
-    event: string,
+    events: string | readonly string[],
     { from = 0, replica }: { from?: number; replica?: string } = {},
   ): Promise<LoggedLine> {
     for (;;) {
       const line = this.lines
         .slice(from)
-        .find((one) => one.event === event && (replica === undefined || one.replica === replica));
+        .find(
+          (one) => [events].flat().includes(one.event) && (replica === undefined || one.replica === replica),
+        );
       if (line) return line;
       await new Promise<void>((resolve) => this.#wake.push(resolve));
     }
@@ -178,8 +180,3 @@ export function watchCreated() {
 /** Operations other than `same`, with how many resources each has. */
 export const changes = (counts: Record<string, number> = {}) =>
   Object.fromEntries(Object.entries(counts).filter(([operation]) => operation !== "same"));
-
-/** Settles when this holds, looking now and then: for what another process makes so and does not tell. */
-export async function poll(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
-}
