@@ -248,11 +248,11 @@ impl<L: Listener> Engine<L> {
     fn note(&mut self, event: Event) {
         // The record is packed: its fields are copied out.
         let (flags, data) = (event.flags, event.data);
-        let erred = flags.contains(EventFlags::ERR);
-        let hung_up = erred || flags.contains(EventFlags::HUP);
         match token::read(data) {
             Token::Wake => {}
-            Token::Watch(id) => self.listener.hung_up(id, hung_up),
+            Token::Watch(id) => {
+                self.listener.hung_up(id, flags.intersects(EventFlags::ERR | EventFlags::HUP));
+            }
             Token::Lane(id) => self.lanes.ready(id),
             Token::End(id, side) => {
                 let Some(pair) = live(&mut self.pairs, id) else {
@@ -263,9 +263,7 @@ impl<L: Listener> Engine<L> {
                     }
                     return;
                 };
-                let readable = hung_up || flags.intersects(EventFlags::IN | EventFlags::RDHUP);
-                let writable = hung_up || flags.contains(EventFlags::OUT);
-                pair.ready(side, readable, writable, erred);
+                pair.ready(side, flags);
                 enqueue(pair, &mut self.fresh);
             }
         }

@@ -14,6 +14,10 @@ pub const NEXT_ROUNDS: u32 = 4;
 
 const COPY_BYTES: usize = 64 * 1024;
 
+/// Less than this is read and sent: two calls, and a short read says that there is no more, which a short splice does
+/// not, as a pipe may be out of slots. What the other end doesn't take of it is kept, beside a send buffer that is full.
+const SIP_BYTES: usize = 4 * 1024;
+
 /// What all flows share.
 pub struct Kit {
     pub pipes: Pool,
@@ -36,6 +40,8 @@ pub struct End {
     /// May have bytes, an end or an error to read. With edge-triggered events it stays so until a read says no.
     pub readable: bool,
     pub writable: bool,
+    /// Has said its last, or is dead: no more events will come of it.
+    pub ended: bool,
     /// Its connection is dead. What it had sent before can still be read; the end of that is no orderly end.
     pub failed: Option<Errno>,
 }
@@ -43,7 +49,7 @@ pub struct End {
 impl End {
     pub fn new(fd: OwnedFd) -> End {
         // Nothing is known yet: the first event comes as soon as the kernel is told to watch.
-        End { fd, readable: false, writable: false, failed: None }
+        End { fd, readable: false, writable: false, ended: false, failed: None }
     }
 }
 
@@ -88,6 +94,8 @@ pub struct Flow {
     phase: Phase,
     /// These two sockets can't be spliced.
     copies: bool,
+    /// There was more than a sip the last time.
+    bulky: bool,
     blocked: bool,
 }
 
@@ -108,6 +116,7 @@ impl Flow {
             piped: 0,
             phase: Phase::Open,
             copies: false,
+            bulky: false,
             blocked: false,
         }
     }
@@ -243,7 +252,7 @@ impl Flow {
                 some => filled += some,
             }
         }
-        self.early = Some(Box::new(Early { bytes: bytes.into(), sent: 0 }));
+        self.keep(&bytes);
         self.piped = 0;
         self.copies = true;
         kit.pipes.give_back(pipe);
@@ -253,6 +262,9 @@ impl Flow {
     /// Reads once. The pipe is empty here, always: filling one that is not would make "try again" ambiguous, since a
     /// full pipe and a socket without bytes say the same.
     fn fill(&mut self, from: &mut End, to: &mut End, kit: &mut Kit) -> std::result::Result<Step, Fault> {
+        if !self.bulky {
+            return self.sip(from, to, kit);
+        }
         if !kit.splices || self.copies {
             return self.relay(from, to, kit);
         }
@@ -267,6 +279,7 @@ impl Flow {
             }
             Ok(read) => {
                 self.piped = read;
+                self.bulky = read >= SIP_BYTES;
                 Ok(Step::Moved)
             }
             Err(errno @ (Errno::INVAL | Errno::NOSYS)) => {
@@ -276,6 +289,40 @@ impl Flow {
             }
             Err(errno) => self.read_failed(from, errno),
         }
+    }
+
+    /// A little, read and sent. Of what is left over when the other end takes less, there is never more than that.
+    fn sip(&mut self, from: &mut End, to: &mut End, kit: &mut Kit) -> std::result::Result<Step, Fault> {
+        kit.scratch.resize(COPY_BYTES, 0);
+        let read = match retry_on_intr(|| recv(&from.fd, &mut kit.scratch[..SIP_BYTES], RecvFlags::DONTWAIT))
+        {
+            Ok((_, 0)) => {
+                self.on_end(from);
+                return Ok(Step::Moved);
+            }
+            Ok((_, read)) => read,
+            Err(errno) => return self.read_failed(from, errno),
+        };
+        self.bulky = read == SIP_BYTES;
+        // Whatever comes from here on is an event of its own; but the end that has been told already is not.
+        from.readable = self.bulky || from.ended;
+        let sent = match retry_on_intr(|| send(&to.fd, &kit.scratch[..read], SENDING)) {
+            Ok(sent) => sent,
+            Err(errno) => {
+                let step = wait(errno, &mut to.writable).map_err(|errno| Fault { reading: false, errno })?;
+                self.keep(&kit.scratch[..read]);
+                return Ok(step.unwrap_or(Step::Waits));
+            }
+        };
+        self.bytes += sent as u64;
+        if sent < read {
+            self.keep(&kit.scratch[sent..read]);
+        }
+        Ok(Step::Moved)
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        self.early = Some(Box::new(Early { bytes: bytes.into(), sent: 0 }));
     }
 
     /// Without a pipe: looks at what is there, sends it, and takes away what was sent. So a reader that stalls costs

@@ -60,7 +60,8 @@ struct Approach {
     address: IpAddr,
     accepted_ms: u64,
     connected: bool,
-    client_readable: bool,
+    /// What events have said of the client; they come once.
+    client_flags: EventFlags,
 }
 
 pub struct Lanes {
@@ -262,17 +263,9 @@ impl Lanes {
         match self.dial(shared, &client, route, now_ms) {
             Ok((id, meter, target, connected)) => {
                 let accepted_ms = now_ms;
-                let client_readable = false;
-                let approach = Approach {
-                    seat,
-                    meter,
-                    client,
-                    target,
-                    address,
-                    accepted_ms,
-                    connected,
-                    client_readable,
-                };
+                let client_flags = EventFlags::empty();
+                let approach =
+                    Approach { seat, meter, client, target, address, accepted_ms, connected, client_flags };
                 self.approaches.insert(id, Box::new(approach));
                 self.waits.push_back((now_ms + PATIENCE_MS, id));
             }
@@ -326,28 +319,27 @@ impl Lanes {
         match side {
             // A client that ends, in order or not, is the owner's to judge.
             Side::Client if over => self.hand_over(shared, id, true, now_ms),
-            Side::Client => approach.client_readable |= readable,
+            Side::Client => approach.client_flags |= flags,
             Side::Target if over && !has_bytes(&approach.target) => {
                 self.hand_over(shared, id, false, now_ms);
             }
-            Side::Target if readable => return self.splice(id, over, now_ms),
+            Side::Target if readable => return self.splice(id, flags, now_ms),
             Side::Target => approach.connected = true,
         }
         None
     }
 
-    fn splice(&mut self, id: u64, target_over: bool, now_ms: u64) -> Option<Box<Pair>> {
+    fn splice(&mut self, id: u64, target_flags: EventFlags, now_ms: u64) -> Option<Box<Pair>> {
         let approach = *self.approaches.remove(&id)?;
-        let Approach { mut seat, meter, client, target, address, accepted_ms, client_readable, .. } =
-            approach;
+        let Approach { mut seat, meter, client, target, address, accepted_ms, client_flags, .. } = approach;
         let lane = seat.lane();
         seat.splice();
         let guest = Box::new(Guest { seat, address, accepted_ms, spliced_ms: now_ms });
         let mut pair = Box::new(Pair::new(id, meter, [client, target], [Vec::new(), Vec::new()]));
         pair.guest = Some(guest);
-        // Their events have been, and come once only.
-        pair.ready(Side::Client, client_readable, true, false);
-        pair.ready(Side::Target, true, true, target_over);
+        // Events come once only, and theirs have been.
+        pair.ready(Side::Client, client_flags | EventFlags::OUT);
+        pair.ready(Side::Target, target_flags | EventFlags::OUT);
         self.news(lane, now_ms);
         Some(pair)
     }

@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
+use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 
 use crate::flow::{End, Fault, Flow, Kit, Pumped};
@@ -89,11 +90,14 @@ impl Pair {
         [self.flows[0].bytes, self.flows[1].bytes]
     }
 
-    pub fn ready(&mut self, side: Side, readable: bool, writable: bool, erred: bool) {
+    /// Takes note of what events said of one end.
+    pub fn ready(&mut self, side: Side, flags: EventFlags) {
         let end = &mut self.ends[side as usize];
-        end.readable |= readable;
-        end.writable |= writable;
-        if erred && end.failed.is_none() {
+        let hung_up = flags.intersects(EventFlags::ERR | EventFlags::HUP);
+        end.ended |= hung_up || flags.contains(EventFlags::RDHUP);
+        end.readable |= end.ended || flags.contains(EventFlags::IN);
+        end.writable |= hung_up || flags.contains(EventFlags::OUT);
+        if flags.contains(EventFlags::ERR) && end.failed.is_none() {
             end.failed = wire::take_error(&end.fd);
         }
     }

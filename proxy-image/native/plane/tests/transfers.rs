@@ -159,3 +159,29 @@ fn bytes_in_the_pipe_of_a_socket_that_refuses_splicing_are_not_lost() {
     });
     assert_eq!(bench.ended().reason, Reason::Closed);
 }
+
+#[test]
+fn small_messages_wait_for_a_reader_that_takes_none_and_then_all_come() {
+    let bench = Bench::new(Options::default());
+    let (id, mut client, target) = bench.session::<TcpStream>([Vec::new(), Vec::new()]);
+    client.set_nonblocking(true).unwrap();
+    let message = [7u8; 100];
+    let mut written = 0;
+    // Full once the way to the reader holds as much as it can, whatever the plane has moved meanwhile.
+    loop {
+        match client.write(&message) {
+            Ok(some) => written += some as u64,
+            Err(_) if bench.plane.counts(id).is_some_and(|counts| counts.up + BUFFERED < written) => break,
+            Err(_) => std::thread::yield_now(),
+        }
+    }
+    client.end();
+    let read = common::read_all(&target).unwrap();
+    assert_eq!(read.len() as u64, written);
+    assert!(read.iter().all(|byte| *byte == 7));
+    target.end();
+    assert_eq!(bench.ended().up, written);
+}
+
+/// Less than a socket's receive buffer, more than the plane may keep by itself.
+const BUFFERED: u64 = 64 * 1024;
