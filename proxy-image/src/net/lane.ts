@@ -55,6 +55,8 @@ export interface HandedOver {
 export interface LaneEnd extends SpliceEnd {
   heldMs: number;
   splicedMs: number;
+  /** What it said first is not the lane's opening. */
+  stranger: boolean;
   address: () => string;
 }
 
@@ -64,12 +66,20 @@ export interface Room {
   setCap(cap: number): void;
 }
 
+export interface LaneOptions<R extends Room = Room> {
+  /** Clients are in both. */
+  rooms: readonly [R, R];
+  /** What clients say first who are no strangers. Absent: nobody is one. */
+  opening: Buffer | undefined;
+  /** `shut` would bring something. */
+  onNews: () => void;
+}
+
 /** What of a plane makes lanes. */
 export interface LaneMaker<R extends Room = Room> {
   room(): R;
   /**
-   * Takes over the port of a server, which may be closed then; clients are in both rooms. `onNews` says that `shut`
-   * would bring something. Undefined where it can't be done.
+   * Takes over the port of a server, which may be closed then. Undefined where it can't be done.
    */
-  take(server: Server, rooms: readonly [R, R], onNews: () => void): Lane | undefined;
+  take(server: Server, options: LaneOptions<R>): Lane | undefined;
 }

@@ -1,13 +1,13 @@
 import { type Server, Socket } from "node:net";
 import { getSystemErrorName } from "node:util";
-import type { HandedOver, Lane, LaneEnd, LaneMaker, LaneNews, Room, Way } from "./lane";
+import type { HandedOver, Lane, LaneEnd, LaneMaker, LaneNews, LaneOptions, Room, Way } from "./lane";
 import type { SpliceEndReason } from "./plane";
 import { HIGH_WATER_MARK, harmless } from "./sockets";
 
 /** What proxy-image/native/addon offers; the words are explained there. */
 export interface SpliceLanes {
   setRoom(room: number, cap: number): void;
-  listen(fd: number, room: number, outerRoom: number): SpliceLane;
+  listen(fd: number, room: number, outerRoom: number, opening?: Uint8Array): SpliceLane;
 }
 
 interface SpliceLane {
@@ -58,15 +58,12 @@ export class NativeLanes implements LaneMaker<NativeRoom> {
     return { number, setCap: (cap) => this.plane.setRoom(number, cap) };
   }
 
-  take(
-    server: Server,
-    [room, outer]: readonly [NativeRoom, NativeRoom],
-    onNews: () => void,
-  ): Lane | undefined {
+  take(server: Server, { rooms, opening, onNews }: LaneOptions<NativeRoom>): Lane | undefined {
+    const [room, outer] = rooms;
     const fd = fdOf(server);
     if (fd === undefined) return undefined;
     try {
-      const lane = this.plane.listen(fd, room.number, outer.number);
+      const lane = this.plane.listen(fd, room.number, outer.number, opening);
       this.calls.set(lane.id, onNews);
       this.listen(1);
       return new NativeLane(lane, () => this.listen(-1));
@@ -132,7 +129,7 @@ class NativeLane implements Lane {
 }
 
 const HANDED_FIELDS = 3;
-const ENDED_FIELDS = 13;
+const ENDED_FIELDS = 14;
 
 /** In the order in which the addon writes it. */
 function read(row: Float64Array): LaneNews {
@@ -149,13 +146,14 @@ function read(row: Float64Array): LaneNews {
 }
 
 function endOf(row: Float64Array): LaneEnd {
-  const [reason = 0, heldMs = 0, splicedMs = 0, bytesUp = 0, bytesDown = 0, ...groups] = row;
+  const [reason = 0, heldMs = 0, splicedMs = 0, bytesUp = 0, bytesDown = 0, stranger = 0, ...groups] = row;
   return {
     reason: REASONS[reason] ?? "cut",
     heldMs,
     splicedMs,
     bytesUp,
     bytesDown,
+    stranger: stranger === 1,
     address: () => groups.map((group) => group.toString(16)).join(":"),
   };
 }

@@ -14,6 +14,8 @@ export interface Protocol {
   /** Whether these, the client's bytes so far, may be sent to a second connection without doing anything twice. */
   repeatable?(sent: Buffer): boolean;
   fits?(bytes: Buffer): Fit;
+  /** What a client begins with, of seven bytes at most, where that alone is what `fits` looks for. */
+  readonly opening?: Buffer;
 }
 
 /** The most of an answer that is looked at: whatever has not convinced by then does not. */

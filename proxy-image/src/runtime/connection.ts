@@ -25,6 +25,8 @@ export type Report =
   | { type: "arrived" }
   /** What the client said is none. */
   | { type: "unfit" }
+  /** The client has said nothing for a while, as one does who waits for the server to speak first. */
+  | { type: "quiet" }
   /** The client's bytes pass to the target, which has not said anything yet. */
   | { type: "through" }
   /** `address` is the target's, where the session goes to. */
@@ -63,6 +65,9 @@ export interface ConnectionOptions {
   report: (report: Report) => void;
 }
 
+/** Whose bytes are reason to wake the target speaks at once, or waits for the server. */
+const QUIET_MS = 1_000;
+
 /** One client from the moment it is admitted. Owns the client's socket, and ends once for one reason. */
 export class Connection {
   readonly id: number;
@@ -83,6 +88,7 @@ export class Connection {
   /** The client's, until the session is the plane's: then nothing of it is kept here. */
   private socket: Socket | undefined;
   private begun: BegunTarget | undefined;
+  private cancelQuiet = () => {};
   private readonly options: ConnectionOptions;
 
   constructor(socket: Socket, options: ConnectionOptions) {
@@ -115,11 +121,15 @@ export class Connection {
       over: () => this.endHold("hold_expired", settings.holdEnd),
     });
     this.hold.start(begun?.heldMs);
+    // Where the client speaks first, one that is silent has nothing to hear.
+    if (this.stage === "pending" && !options.protocol.clientFirst)
+      this.cancelQuiet = clock.timer(QUIET_MS, () => options.report({ type: "quiet" }));
   }
 
   /** Pending → waiting. The hold begins anew: what came before it was no wait for the target. */
   arrive({ stranger = false } = {}): void {
     if (this.stage !== "pending") return;
+    this.cancelQuiet();
     this.stage = "waiting";
     this.stranger = stranger;
     this.hold.start();
@@ -148,6 +158,10 @@ export class Connection {
     this.begun = undefined;
     if (begun) this.goOn(attempt, begun);
     else attempt.ticket = this.options.dials.enter(() => this.dial(attempt));
+  }
+
+  get hasBegun(): boolean {
+    return this.begun !== undefined;
   }
 
   /** What was begun before it was held is worth nothing once it has to wait: the target may be another by then. */
@@ -322,6 +336,7 @@ export class Connection {
     const { stage } = this;
     if (stage === "spliced" || stage === "finished") return;
     const heard: Heard = { bytes: this.held.said.length, sent: this.attempt?.forward?.sent ?? 0 };
+    this.cancelQuiet();
     this.leaveAttempt();
     this.dropBegun();
     this.settleOffer();

@@ -122,12 +122,15 @@ export class Controller {
   }
 
   /**
-   * Lets the plane take a port's clients by itself while the target is awake: where the target speaks first and every
-   * client is reason to wake it, there is nothing to look at in what a client says.
+   * Lets the plane take a port's clients by itself while the target is awake, where the target speaks first: what a
+   * client says is looked at later if at all, to tell afterwards whether it was a stranger.
    */
   openLane(mapping: PortMapping, listener: Listener, lanes: LaneMaker, rooms: readonly [Room, Room]): void {
-    if (mapping.wakeOn !== "connect" || this.protocols.get(mapping.listen)?.clientFirst) return;
-    const lane = listener.giveTo((server) => lanes.take(server, rooms, () => this.onLaneNews()));
+    const protocol = this.protocols.get(mapping.listen);
+    const opening = mapping.wakeOn === "fitting" ? protocol?.opening : undefined;
+    if (protocol?.clientFirst || (mapping.wakeOn !== "connect" && !opening)) return;
+    const onNews = () => this.onLaneNews();
+    const lane = listener.giveTo((server) => lanes.take(server, { rooms, opening, onNews }));
     if (lane) this.lanes.add(mapping, lane);
   }
 
@@ -193,17 +196,17 @@ export class Controller {
     });
     this.live.held.add(connection);
     if (connection.stage === "waiting") this.arrived(connection, mapping.listen);
-    if (!begun?.target) return;
-    this.enqueue(() => {
-      connection.dropBegun();
-      return undefined;
-    });
   }
 
   private arrived(connection: Connection, port: number): void {
     this.enqueue(() => {
       this.ledger.arrive(connection, port);
       return { type: "arrived", port };
+    });
+    if (!connection.hasBegun) return;
+    this.enqueue(() => {
+      connection.dropBegun();
+      return undefined;
     });
   }
 
@@ -215,9 +218,11 @@ export class Controller {
         break;
       case "unfit":
         // Nothing that wakes a target; one that is there may answer what it likes.
-        if (this.state.ports.some((each) => each.port === port && each.proved))
-          connection.arrive({ stranger: true });
+        if (this.isProved(port)) connection.arrive({ stranger: true });
         else connection.refuse();
+        break;
+      case "quiet":
+        if (this.isProved(port)) connection.arrive({ stranger: true });
         break;
       case "through":
         this.live.held.delete(connection);
@@ -263,6 +268,10 @@ export class Controller {
       default:
         report satisfies never;
     }
+  }
+
+  private isProved(port: number): boolean {
+    return this.state.ports.some((each) => each.port === port && each.proved);
   }
 
   private onLaneEnd(mapping: PortMapping, end: LaneEnd): void {
@@ -366,6 +375,7 @@ export class Controller {
       case "recall":
         for (const connection of this.ledger.connecting(effect.port)) connection.recall(effect.begunBefore);
         this.lanes.recall(effect.port);
+        for (const connection of this.live.held) connection.dropBegun();
         break;
       case "drop":
         for (const connection of this.ledger.held()) connection.drop(`${effect.reason}: ${effect.message}`);

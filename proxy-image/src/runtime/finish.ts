@@ -56,7 +56,7 @@ export const isUnanswered = (
   (reason === "target_reset" || (reason === "closed" && bytesUp > 0));
 
 /** The account of a client that passed by a lane. */
-export const passed = ({ reason, heldMs, splicedMs, bytesUp, bytesDown }: LaneEnd): Finish => ({
+export const passed = ({ reason, heldMs, splicedMs, bytesUp, bytesDown, stranger }: LaneEnd): Finish => ({
   reason,
   detail: undefined,
   stage: "spliced",
@@ -65,7 +65,7 @@ export const passed = ({ reason, heldMs, splicedMs, bytesUp, bytesDown }: LaneEn
   dials: 1,
   bytesUp,
   bytesDown,
-  scan: false,
+  scan: stranger,
   unanswered: false,
-  stranger: false,
+  stranger,
 });

@@ -69,7 +69,7 @@ export class Lanes {
       const { mapping, lane } = entry;
       const { dialling, spliced, joined, trouble, handed, ended } = lane.shut();
       const clients = dialling + spliced + handed.length;
-      const left = ended.length > 0;
+      const left = ended.some(({ stranger }) => !stranger);
       if (clients !== entry.clients || joined > 0 || left)
         events.push({ type: "lane", port, clients, answered: joined > 0, left });
       entry.clients = clients;

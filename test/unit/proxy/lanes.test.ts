@@ -85,13 +85,35 @@ describe("the lanes of a target", () => {
     const event = { type: "lane", port: PORT, clients: 3, answered: true, left: false };
     expect(lanes.shut()).toEqual({ events: [event], handed: 0 });
     expect(lanes.shut()).toEqual({ events: [], handed: 0 });
-    const end = { reason: "closed", heldMs: 1, splicedMs: 1, bytesUp: 0, bytesDown: 0 } as const;
+    const end = {
+      reason: "closed",
+      heldMs: 1,
+      splicedMs: 1,
+      bytesUp: 0,
+      bytesDown: 0,
+      stranger: false,
+    } as const;
     lane.news = { ...quiet, dialling: 1, spliced: 1, ended: [{ ...end, address: () => "" }] };
     expect(lanes.shut().events).toEqual([{ ...event, clients: 2, answered: false, left: true }]);
     expect(heard).toEqual([
       ["joined", 2],
       ["ended", "closed"],
     ]);
+  });
+
+  it("tell core nothing of a stranger who has left but that he is gone", () => {
+    lane.news = { ...quiet, spliced: 1, joined: 1 };
+    lanes.shut();
+    const end = {
+      reason: "closed",
+      heldMs: 1,
+      splicedMs: 1,
+      bytesUp: 0,
+      bytesDown: 0,
+      stranger: true,
+    } as const;
+    lane.news = { ...quiet, ended: [{ ...end, address: () => "" }] };
+    expect(lanes.shut().events).toMatchObject([{ clients: 0, answered: false, left: false }]);
   });
 
   it("count whom they hand over until he has arrived", () => {

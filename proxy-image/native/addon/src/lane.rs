@@ -42,13 +42,14 @@ impl SpliceLane {
     /// clients spliced, clients that were spliced since, the error in accepting (0 for none), and how many are handed
     /// over; for each of these: its descriptor, that of its connection to the target (-1 for none), both of which are
     /// the caller's from here on, and for how many milliseconds it has been held; then for each client that has ended:
-    /// the reason, milliseconds held and spliced, bytes up and down, and its address as eight groups of IPv6.
+    /// the reason, milliseconds held and spliced, bytes up and down, 1 for a stranger, and its address as eight
+    /// groups of IPv6.
     #[napi]
     pub fn shut(&self) -> Result<Float64Array> {
         let Some(Shut { dialling, spliced, news }) = self.plane.shut_lane(self.id) else {
             return Ok(Float64Array::new(vec![0.0; 5]));
         };
-        let mut row = Vec::with_capacity(5 + news.handed.len() * 3 + news.ended.len() * 13);
+        let mut row = Vec::with_capacity(5 + news.handed.len() * 3 + news.ended.len() * 14);
         let trouble = news.trouble.map_or(0, |errno| errno.raw_os_error());
         row.extend([
             dialling.into(),
@@ -61,10 +62,11 @@ impl SpliceLane {
             let fd = |fd: std::os::fd::OwnedFd| f64::from(fd.into_raw_fd());
             row.extend([fd(client), target.map_or(-1.0, fd), held_ms as f64]);
         }
-        for GuestEnded { ended, address, held_ms, spliced_ms } in news.ended {
+        for GuestEnded { ended, address, held_ms, spliced_ms, stranger } in news.ended {
             let counts = [held_ms, spliced_ms, ended.up, ended.down].map(|count| count as f64);
             row.push(ended.reason as u32 as f64);
             row.extend(counts);
+            row.push(f64::from(u8::from(stranger)));
             row.extend(groups(address).map(f64::from));
         }
         Ok(Float64Array::new(row))

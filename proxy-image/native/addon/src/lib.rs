@@ -216,13 +216,20 @@ impl SplicePlane {
     }
 
     /// Takes over a listening socket, as a lane that is shut and whose clients are in both rooms. Duplicates the
-    /// descriptor: the caller closes its own at once. Throws as `add` does.
+    /// descriptor: the caller closes its own at once. `opening`, of seven bytes at most, is what clients say first who
+    /// are no strangers; absent, nobody is one. Throws as `add` does.
     #[napi]
-    pub fn listen(&self, fd: i32, room: u32, outer_room: u32) -> Result<SpliceLane, &'static str> {
+    pub fn listen(
+        &self,
+        fd: i32,
+        room: u32,
+        outer_room: u32,
+        opening: Option<Uint8ArraySlice<'_>>,
+    ) -> Result<SpliceLane, &'static str> {
         // SAFETY: as in `add`.
         let fd = unsafe { borrow(fd)? };
         let rooms = [self.room(room), self.room(outer_room)];
-        let id = self.plane.add_lane(fd, rooms).map_err(refusal)?;
+        let id = self.plane.add_lane(fd, rooms, opening.map(|bytes| bytes.to_vec())).map_err(refusal)?;
         Ok(SpliceLane::new(self.plane.clone(), id))
     }
 

@@ -331,6 +331,7 @@ impl<L: Listener> Engine<L> {
                 let _ = epoll::delete(&self.shared.epoll, pair.fd(side));
             }
         }
+        let first = pair.first();
         let [up, down] = pair.moved();
         let ended = Ended { id: pair.id, reason: verdict.reason, errno: verdict.errno, up, down };
         let meter = pair.close(&mut self.kit);
@@ -339,7 +340,7 @@ impl<L: Listener> Engine<L> {
         match guest {
             Some(guest) => {
                 let lane = guest.seat.lane();
-                guest.end(ended, self.kit.now_ms);
+                guest.end(ended, first, self.kit.now_ms);
                 self.lanes.news(lane, self.kit.now_ms);
             }
             None => self.listener.ended(ended),

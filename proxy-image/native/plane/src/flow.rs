@@ -18,6 +18,29 @@ const COPY_BYTES: usize = 64 * 1024;
 /// not, as a pipe may be out of slots. What the other end doesn't take of it is kept, beside a send buffer that is full.
 const SIP_BYTES: usize = 4 * 1024;
 
+/// How much of what an end says first is remembered.
+pub const FIRST_BYTES: usize = 7;
+
+/// What an end has said first, of what was little enough to be looked at.
+#[derive(Clone, Copy, Default)]
+pub struct First {
+    bytes: [u8; FIRST_BYTES],
+    len: u8,
+}
+
+impl First {
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+
+    fn hear(&mut self, said: &[u8]) {
+        let at = usize::from(self.len);
+        let more = said.len().min(FIRST_BYTES - at);
+        self.bytes[at..at + more].copy_from_slice(&said[..more]);
+        self.len += more as u8;
+    }
+}
+
 /// What all flows share.
 pub struct Kit {
     pub pipes: Pool,
@@ -86,6 +109,7 @@ struct Early {
 pub struct Flow {
     pub bytes: u64,
     pub blocked_since_ms: u64,
+    pub first: First,
     /// Bytes in memory that go first.
     early: Option<Box<Early>>,
     pipe: Option<Pipe>,
@@ -111,6 +135,7 @@ impl Flow {
         Flow {
             bytes: 0,
             blocked_since_ms: 0,
+            first: First::default(),
             early,
             pipe: None,
             piped: 0,
@@ -303,6 +328,7 @@ impl Flow {
             Ok((_, read)) => read,
             Err(errno) => return self.read_failed(from, errno),
         };
+        self.first.hear(&kit.scratch[..read]);
         self.bulky = read == SIP_BYTES;
         // Whatever comes from here on is an event of its own; but the end that has been told already is not.
         from.readable = self.bulky || from.ended;

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use rustix::io::Errno;
 
+use crate::flow::First;
 use crate::outcome::{Ended, Verdict};
 use crate::sync::{Mutex, MutexGuard, lock};
 
@@ -68,6 +69,8 @@ pub struct GuestEnded {
     pub address: IpAddr,
     pub held_ms: u64,
     pub spliced_ms: u64,
+    /// What it said first is not what the lane's clients say.
+    pub stranger: bool,
 }
 
 /// What has happened on a lane since it was last shut by its owner.
@@ -100,14 +103,16 @@ pub struct Lane {
     pub id: u32,
     pub listener: OwnedFd,
     rooms: [Arc<Room>; 2],
+    /// What its clients say first, where that tells them from strangers; of seven bytes at most.
+    opening: Option<Vec<u8>>,
     door: Mutex<Door>,
     /// The owner was called and has not looked yet.
     called: AtomicBool,
 }
 
 impl Lane {
-    pub fn new(id: u32, listener: OwnedFd, rooms: [Arc<Room>; 2]) -> Lane {
-        Lane { id, listener, rooms, door: Mutex::default(), called: AtomicBool::new(false) }
+    pub fn new(id: u32, listener: OwnedFd, rooms: [Arc<Room>; 2], opening: Option<Vec<u8>>) -> Lane {
+        Lane { id, listener, rooms, opening, door: Mutex::default(), called: AtomicBool::new(false) }
     }
 
     /// Does nothing while somebody is handed over whom the owner has not seen.
@@ -247,10 +252,12 @@ pub struct Guest {
 }
 
 impl Guest {
-    pub fn end(self, ended: Ended, now_ms: u64) {
+    pub fn end(self, ended: Ended, first: First, now_ms: u64) {
         let held_ms = self.spliced_ms.saturating_sub(self.accepted_ms);
         let spliced_ms = now_ms.saturating_sub(self.spliced_ms);
-        self.seat.end(GuestEnded { ended, address: self.address, held_ms, spliced_ms });
+        let opening = self.seat.lane.opening.as_deref();
+        let stranger = opening.is_some_and(|opening| !first.bytes().starts_with(opening));
+        self.seat.end(GuestEnded { ended, address: self.address, held_ms, spliced_ms, stranger });
     }
 }
 
@@ -271,7 +278,7 @@ mod tests {
             room.set_cap(cap);
             Arc::new(room)
         });
-        Arc::new(Lane::new(1, descriptor(), rooms))
+        Arc::new(Lane::new(1, descriptor(), rooms, None))
     }
 
     fn descriptor() -> OwnedFd {
@@ -293,7 +300,13 @@ mod tests {
         first.splice();
         let third = lane.enter(9).unwrap().0;
         assert_eq!(lane.counts(), [2, 1]);
-        second.end(GuestEnded { ended: cut(1), address: [0, 0, 0, 0].into(), held_ms: 0, spliced_ms: 0 });
+        second.end(GuestEnded {
+            ended: cut(1),
+            address: [0, 0, 0, 0].into(),
+            held_ms: 0,
+            spliced_ms: 0,
+            stranger: false,
+        });
         assert!(lane.enter(10).is_none(), "out of time");
         lane.open(route(20));
         let fourth = lane.enter(10).unwrap().0;

@@ -131,7 +131,7 @@ impl Lanes {
             shared.ledger.release(id, &approach.meter);
             let Approach { seat, address, accepted_ms, .. } = *approach;
             let held_ms = now_ms.saturating_sub(accepted_ms);
-            seat.end(GuestEnded { ended: cut(id), address, held_ms, spliced_ms: 0 });
+            seat.end(GuestEnded { ended: cut(id), address, held_ms, spliced_ms: 0, stranger: false });
         }
         self.news(lane, now_ms);
     }

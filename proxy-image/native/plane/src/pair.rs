@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 
-use crate::flow::{End, Fault, Flow, Kit, Pumped};
+use crate::flow::{End, Fault, First, Flow, Kit, Pumped};
 use crate::lane::Guest;
 use crate::ledger::Meter;
 use crate::outcome::{Reason, Side, Verdict};
@@ -88,6 +88,11 @@ impl Pair {
     /// Bytes delivered to the target and to the client.
     pub fn moved(&self) -> [u64; 2] {
         [self.flows[0].bytes, self.flows[1].bytes]
+    }
+
+    /// What the client said first.
+    pub fn first(&self) -> First {
+        self.flows[Side::Client as usize].first
     }
 
     /// Takes note of what events said of one end.

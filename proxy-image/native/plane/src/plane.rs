@@ -12,6 +12,7 @@ use rustix::event::{EventfdFlags, epoll, eventfd};
 use rustix::io::{Errno, Result, write};
 
 use crate::engine::{self, Command, Engine, Inbox, token};
+use crate::flow::FIRST_BYTES;
 use crate::lane::{Lane, Room, Route, Shut};
 use crate::lanes;
 use crate::ledger::{Counts, Ledger};
@@ -237,12 +238,21 @@ impl Plane {
 
     /// Takes over a listening socket as a lane, which is shut. The caller may close its descriptor. Its
     /// clients are in both rooms. The result counts from 1.
-    pub fn add_lane(&self, listener: BorrowedFd<'_>, rooms: [Arc<Room>; 2]) -> Result<u32> {
+    /// `opening` is what clients say first who are no strangers.
+    pub fn add_lane(
+        &self,
+        listener: BorrowedFd<'_>,
+        rooms: [Arc<Room>; 2],
+        opening: Option<Vec<u8>>,
+    ) -> Result<u32> {
+        if opening.as_ref().is_some_and(|opening| opening.len() > FIRST_BYTES) {
+            return Err(Errno::INVAL);
+        }
         let listener = rustix::io::fcntl_dupfd_cloexec(listener, wire::FIRST_FD)?;
         lanes::tune_listener(&listener, self.keep_alive)?;
         let mut lanes = self.lanes();
         let id = lanes.len() as u32 + 1;
-        let lane = Arc::new(Lane::new(id, listener, rooms));
+        let lane = Arc::new(Lane::new(id, listener, rooms, opening));
         epoll::add(
             &self.shared.epoll,
             &lane.listener,

@@ -25,6 +25,10 @@ struct Scene {
 
 impl Scene {
     fn new() -> Scene {
+        Scene::with(None)
+    }
+
+    fn with(opening: Option<Vec<u8>>) -> Scene {
         let bench = Bench::new(Options::default());
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -33,7 +37,7 @@ impl Scene {
             room.set_cap(cap);
             room
         });
-        let lane = bench.plane.add_lane(listener.as_fd(), [room.clone(), all]).unwrap();
+        let lane = bench.plane.add_lane(listener.as_fd(), [room.clone(), all], opening).unwrap();
         let target = TcpListener::bind("127.0.0.1:0").unwrap();
         Scene { bench, lane, address, target, room, heard: News::default(), counts: [0, 0] }
     }
@@ -125,6 +129,23 @@ fn a_client_passes_an_open_lane_and_is_accounted_for() {
     assert_eq!((end.ended.reason, end.ended.up, end.ended.down), (Reason::Closed, 5, 1));
     assert_eq!(end.address, client.local_addr().unwrap().ip());
     assert_eq!(scene.counts, [0, 0]);
+}
+
+#[test]
+fn who_says_something_else_first_than_the_lane_s_clients_do_is_a_stranger() {
+    for (first, stranger) in
+        [("SSH-2.0", false), ("SSH-", false), ("SSH", true), ("GET / ", true), ("", true)]
+    {
+        let mut scene = Scene::with(Some(b"SSH-".to_vec()));
+        scene.open();
+        let (mut client, mut target) = scene.session();
+        for byte in first.bytes() {
+            client.write_all(&[byte]).unwrap();
+            assert_eq!(read(&mut target, 1), [byte]);
+        }
+        drop((client, target));
+        assert_eq!(scene.ended().stranger, stranger, "{first}");
+    }
 }
 
 #[test]
@@ -317,7 +338,7 @@ fn only_a_listening_socket_is_a_lane() {
     let bench = Bench::new(Options::default());
     let (client, _target) = TcpStream::pair();
     let rooms = || [Arc::new(Room::default()), Arc::new(Room::default())];
-    assert!(bench.plane.add_lane(client.as_fd(), rooms()).is_err());
+    assert!(bench.plane.add_lane(client.as_fd(), rooms(), None).is_err());
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn lane(plane: &Plane) {
         room.set_cap(cap);
         room
     });
-    let id = plane.add_lane(listener.as_fd(), rooms.clone()).unwrap();
+    let id = plane.add_lane(listener.as_fd(), rooms.clone(), None).unwrap();
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
