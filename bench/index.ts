@@ -58,6 +58,8 @@ async function room(place: Place, all: readonly Subject[]): Promise<void> {
       ["spliced", 3_000],
       ["spliced", 5_000],
       ["spliced", 8_000],
+      // Two descriptors each: what a limit of 20,000 has room for.
+      ["spliced", 9_500],
       ["held", 5_000],
     ] as const;
     for (const [kind, count] of subject.holds ? counts : []) {
