@@ -45,7 +45,8 @@ export const run: Run = async (program, args, input) => {
     timeout: LIMIT_MS,
     env: { PATH: process.env.PATH, HOME: tmpdir(), LC_ALL: "C" },
   });
-  pending.child.stdin?.end(input ?? "");
+  // A client may be done without having read what it is given: its exit code tells.
+  pending.child.stdin?.on("error", () => {}).end(input ?? "");
   return (await pending).stdout;
 };
 
