@@ -27,7 +27,8 @@ export interface Watched {
   readonly name: string;
   readonly config: TargetConfig;
   readonly state: TargetState;
-  count(stage: ConnectionStage, port?: number): number;
+  /** In a lane are those who passed without asking, spliced or on their way. */
+  count(stage: ConnectionStage | "lane", port?: number): number;
   /** Probes of the port under way. */
   looking(port: number): number;
   readonly clients: ReadonlyMap<number, WatchedClient>;
@@ -36,7 +37,8 @@ export interface Watched {
 export interface WatchedClient {
   readonly id: number;
   readonly port: number;
-  readonly stage: ConnectionStage | "gone";
+  readonly stage: ConnectionStage | "lane" | "gone";
+  readonly splicedAt: number | undefined;
   readonly unproved: boolean;
   readonly turnedAway: boolean;
   readonly stranger: boolean;
@@ -175,7 +177,8 @@ export class Laws {
     const { state, config } = this.proxy;
     const { now } = this.time;
     this.check(state.phase === "suspending", "4.1: the gate closes in the step that decides to suspend");
-    const needed = this.proxy.count("waiting") + this.proxy.count("connecting") + this.proxy.count("spliced");
+    const stages = [...STAGES, "lane"] as const;
+    const needed = stages.reduce((sum, stage) => sum + this.proxy.count(stage), 0);
     this.check(needed === 0, "4.1: no suspend while anybody needs the target");
     this.check(this.everRead && state.workload !== undefined, "4.10: no suspend before a read has succeeded");
     const drained = config.ownGraceMs === undefined ? 0 : config.ownGraceMs + OWN_GRACE_MARGIN_MS;
@@ -198,7 +201,9 @@ export class Laws {
 
   private waking(before: TargetState, version: number | undefined): void {
     this.check(version === undefined, "4.2: an un-suspend carries no version");
-    const wanted = this.proxy.state.ports.some((port) => port.waiting + port.connecting + port.spliced > 0);
+    const wanted = this.proxy.state.ports.some(
+      (port) => port.waiting + port.connecting + port.spliced + port.lane > 0,
+    );
     this.check(wanted, "an un-suspend is for somebody");
     const running = before.workload?.suspended === false && this.proxy.state.workload?.suspended === false;
     const doubtful = before.doubt !== undefined || before.phase === "suspending" || before.phase === "waking";
@@ -214,7 +219,7 @@ export class Laws {
       "something is always to come: an alarm, or the answer to a call",
     );
     for (const port of state.ports) {
-      const least = Math.min(port.waiting, port.connecting, port.spliced);
+      const least = Math.min(port.waiting, port.connecting, port.spliced, port.lane);
       this.check(least >= 0, `counts of port ${port.port} are never negative`);
     }
     if (state.phase === "suspended" || state.phase === "waking" || state.phase === "starting") {
@@ -255,7 +260,8 @@ export class Laws {
     for (const { port, stage } of clients.values()) {
       const counts = there[state.ports.findIndex((each) => each.port === port)];
       if (!counts || stage === "gone") continue;
-      counts[stage] += 1;
+      // Core hears of a lane before its next step: until then its count is of the last one.
+      if (stage !== "lane") counts[stage] += 1;
       if (stage !== "waiting") through += 1;
     }
     for (const [index, port] of state.ports.entries()) {
@@ -280,7 +286,7 @@ export class Laws {
     if (call.givenUpAt !== undefined) this.foreignSuspends += 1;
     let harmed = 0;
     for (const client of this.proxy.clients.values()) {
-      if (client.stage === "spliced" && !client.unproved) harmed += 1;
+      if (client.splicedAt !== undefined && !client.unproved) harmed += 1;
     }
     this.check(
       harmed === 0 || this.excused(call, graceMs),

@@ -9,6 +9,7 @@ import type {
   TargetConfig,
   TargetState,
 } from "../../proxy-image/src/core/types.ts";
+import { LaneModel } from "./core-lanes.ts";
 import { LawBroken, Laws } from "./core-laws.ts";
 import type { Platform, WriteCall } from "./core-platform.ts";
 import type { Generation, Target } from "./core-target.ts";
@@ -26,6 +27,8 @@ export interface RuntimeSettings {
   strayFailures: number;
   /** Chance that a client would not wake the target, and is let through to one that is awake all the same. */
   strangers: number;
+  /** Chance that a client goes by the lane where it is open. */
+  lanes: number;
 }
 
 export interface Client {
@@ -34,7 +37,7 @@ export interface Client {
   readonly arrivedAt: number;
   readonly sessionMs: number;
   readonly stranger: boolean;
-  stage: ConnectionStage | "gone";
+  stage: ConnectionStage | "lane" | "gone";
   /** It goes as soon as that can be said. */
   doomed: boolean;
   /** Connected because its hold was ending, without proof. */
@@ -63,6 +66,7 @@ export class ProxyModel {
   readonly clients = new Map<number, Client>();
   readonly laws: Laws;
   alive = true;
+  private readonly lanes: LaneModel;
   private readonly inbox: (() => Event | undefined)[] = [];
   private busy = false;
   private alarm: Entry | undefined;
@@ -84,6 +88,17 @@ export class ProxyModel {
     this.world = world;
     this.state = initialState(config, world.time.now);
     this.laws = new Laws(this, world.time);
+    this.lanes = new LaneModel(
+      {
+        clients: this.clients,
+        count: (stage, port) => this.count(stage, port),
+        proved: (port) => this.proved(port),
+        deliver: (event) => this.deliver(event),
+        later: (delayMs, run) => this.later(delayMs, run),
+        joined: (client) => this.joined(client),
+      },
+      world,
+    );
     this.deliver(() => ({ type: "tick" }));
   }
 
@@ -104,19 +119,31 @@ export class ProxyModel {
       turnedAway: false,
       dial: undefined,
     };
-    this.deliver(() => {
-      if (client.stranger && !this.state.ports.some((each) => each.port === port && each.proved)) {
-        client.stage = "gone";
-        return undefined;
-      }
-      this.clients.set(id, client);
-      return { type: "arrived", port };
-    });
+    if (this.frozen || !this.lanes.take(client)) {
+      this.deliver(() => {
+        if (client.stranger && !this.proved(port)) {
+          client.stage = "gone";
+          return undefined;
+        }
+        this.clients.set(id, client);
+        return { type: "arrived", port };
+      });
+    }
     this.later(this.world.runtime.maxHoldMs, () => this.endHold(client));
     this.later(patienceMs, () => {
-      if (client.stage !== "spliced") this.leave(client);
+      if (client.splicedAt === undefined) this.leave(client);
     });
     return client;
+  }
+
+  private proved(port: number): boolean {
+    return this.state.ports.some((each) => each.port === port && each.proved);
+  }
+
+  private joined(client: Client): void {
+    const { dial } = client;
+    if (dial?.generation) this.laws.spliced(client, dial.generation, this.world.platform);
+    this.later(client.sessionMs, () => this.leave(client));
   }
 
   leave(client: Client): void {
@@ -149,12 +176,13 @@ export class ProxyModel {
   generationDied(generation: Generation): void {
     for (const client of this.clients.values()) {
       if (client.dial?.generation !== generation) continue;
-      if (client.stage === "spliced") this.leave(client);
+      if (client.splicedAt !== undefined) this.leave(client);
+      else if (client.stage === "lane") this.lanes.handOver(client);
       else this.fails(client, client.dial, this.world.luck.pick(["closed", "reset"] as const));
     }
   }
 
-  count(stage: ConnectionStage, port?: number): number {
+  count(stage: ConnectionStage | "lane", port?: number): number {
     let sum = 0;
     for (const client of this.clients.values()) {
       if (client.stage === stage && (port === undefined || client.port === port)) sum += 1;
@@ -177,22 +205,27 @@ export class ProxyModel {
     if (this.busy) return;
     this.busy = true;
     for (let next = this.inbox.shift(); next !== undefined; next = this.inbox.shift()) {
-      const made = this.alive ? next() : undefined;
+      if (!this.alive) continue;
+      for (const event of this.lanes.shut(this.config.ports)) this.feed(event);
+      const made = next();
       if (made) this.feed(made);
     }
     this.busy = false;
-    if (this.alive) this.laws.atRest();
+    if (!this.alive) return;
+    this.lanes.reopen();
+    this.laws.atRest();
   }
 
   private feed(event: Event): void {
     const { time, luck, trace } = this.world;
     const before = this.state;
     this.laws.beforeStep(event);
-    const { state, effects, alarmAt } = step(this.config, before, event, {
+    const { state, effects, lanes, alarmAt } = step(this.config, before, event, {
       now: time.now,
       random: luck.next(),
     });
     this.state = state;
+    this.lanes.openPorts = lanes;
     trace?.(`${this.name} ${JSON.stringify(event)}  ${before.phase}>${state.phase}`);
     this.laws.beforeEffects(effects);
     for (const effect of effects) {
@@ -258,10 +291,11 @@ export class ProxyModel {
             this.fails(client, dial, "recalled");
           }
         }
+        this.lanes.recall(effect.port);
         return;
       case "drop":
         for (const client of this.clients.values()) {
-          if (client.stage === "spliced") continue;
+          if (client.splicedAt !== undefined) continue;
           client.turnedAway = true;
           this.leave(client);
         }
@@ -345,8 +379,7 @@ export class ProxyModel {
         if (client.stage !== "connecting" || client.dial !== dial || client.doomed) return undefined;
         client.stage = "spliced";
         client.splicedAt = time.now;
-        this.laws.spliced(client, generation, this.world.platform);
-        this.later(client.sessionMs, () => this.leave(client));
+        this.joined(client);
         return { type: "spliced", port: client.port };
       });
     });
@@ -373,7 +406,7 @@ export class ProxyModel {
       );
       if (client.unproved) return;
     }
-    if (client.stage !== "spliced") this.leave(client);
+    if (client.splicedAt === undefined) this.leave(client);
   }
 
   private gone(client: Client, unanswered = false): Event | undefined {
@@ -383,6 +416,10 @@ export class ProxyModel {
     client.dial = undefined;
     this.clients.delete(client.id);
     this.laws.left(client);
+    if (stage === "lane") {
+      this.lanes.gone(client);
+      return undefined;
+    }
     const { stranger } = client;
     return {
       type: "left",

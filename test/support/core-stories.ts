@@ -141,6 +141,7 @@ const settings: fc.Arbitrary<WorldSettings> = fc.record({
     bytesSpent: fc.constantFrom(0, 0, 0.5),
     strayFailures: fc.constantFrom(0, 0, 0.03),
     strangers: fc.constantFrom(0, 0, 0.3),
+    lanes: fc.constantFrom(0, 0.5, 1),
   }),
   platform: fc.record({
     latencyMs: fc.constantFrom(5, 200, 2_000),

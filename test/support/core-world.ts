@@ -233,7 +233,7 @@ export class World {
         throw this.broken(`every client is served within ${within} ms (${calm ? "calm" : "after trouble"})`);
       this.advance(1_000);
       for (const [index, client] of waiting) {
-        if (client.stage === "spliced") waiting.delete(index);
+        if (client.splicedAt !== undefined) waiting.delete(index);
         else if (client.stage === "gone") waiting.set(index, this.arrive(index, 1e9, 1e9));
       }
     }
@@ -323,7 +323,9 @@ export class World {
     const { ownGraceMs } = this.settings.config;
     if (!call.suspend || ownGraceMs === undefined || call.givenUpAt !== undefined) return;
     const before = this.proxies.slice(0, this.proxies.indexOf(owner));
-    const drained = before.every((proxy) => !proxy.alive || proxy.count("spliced") === 0);
+    const drained = before.every(
+      (proxy) => !proxy.alive || proxy.count("spliced") + proxy.count("lane") === 0,
+    );
     if (!drained) throw this.broken("4.5: no suspend under the sessions of the replica before");
   }
 
