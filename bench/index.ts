@@ -14,7 +14,7 @@ import { DOWN, emptyNode, startCpu, wakes } from "./wake.ts";
 
 const MIB = 2 ** 20;
 const quick = process.argv.includes("--quick");
-const rounds = quick ? 1 : 3;
+const rounds = quick ? 1 : 5;
 
 const say = (text: string) => console.error(`bench: ${text}`);
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { normaliseAddress, shortenAddress } from "../../../proxy-image/src/net/address.ts";
 import { failureOf } from "../../../proxy-image/src/net/approach.ts";
 import { DialQueue, type Ticket } from "../../../proxy-image/src/net/dial-queue.ts";
+import { free } from "../../../proxy-image/src/net/js-plane.ts";
 
 describe("addresses", () => {
   it.each([
@@ -69,6 +70,24 @@ describe("a dial queue beside connections that are made elsewhere", () => {
     ticket.leave();
     ticket.leave();
     expect(gone).toEqual([0, 1]);
+  });
+});
+
+describe("the memory of a chunk that was passed on", () => {
+  const whole = (bytes: number) => Buffer.from(new ArrayBuffer(bytes));
+
+  it("is given back at once where it is large", () => {
+    const chunk = whole(65_536);
+    free(chunk);
+    expect(chunk.buffer.byteLength).toBe(0);
+  });
+
+  it("is left alone where it is small, or part of what others may use", () => {
+    const small = whole(1_000);
+    const shared = whole(65_536);
+    free(small);
+    free(shared.subarray(0, 32_768));
+    expect([small.buffer.byteLength, shared.buffer.byteLength]).toEqual([1_000, 65_536]);
   });
 });
 
