@@ -298,6 +298,8 @@ export class Controller {
       const event = make();
       if (event) this.step(event);
     }
+    // Stopped by what one of them led to.
+    if (this.phase !== "stepping") return;
     this.phase = "idle";
     this.arm();
     this.deps.onChange?.();
