@@ -90,7 +90,8 @@ export interface ScaleToZeroTcpArgs {
    */
   wakeTimeout?: pulumi.Input<string>;
   /**
-   * The time between two readiness probes during a wake, 10ms to 1m. Default `500ms`: no client waits much longer than
+   * The time between two readiness probes during a wake, 10ms to 1m; where nobody listens, and around the boot that is
+   * expected, they come sooner. Default `500ms`: behind a mesh that stays silent no client waits much longer than
    * the target's boot. Shorter costs more connections to a target that is busy starting.
    */
   wakePollInterval?: pulumi.Input<string>;

@@ -130,7 +130,9 @@ export const SETTINGS = {
     default: "500ms",
     min: "10ms",
     max: "1m",
-    meaning: "The time between two readiness probes during a wake.",
+    meaning:
+      "The time between two readiness probes during a wake. Where nobody listens, and around the boot that is " +
+      "expected, they come sooner.",
   },
   PROBE_WINDOW: {
     variable: "PROBE_WINDOW",

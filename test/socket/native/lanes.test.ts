@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Lane } from "../../../proxy-image/src/net/lane.ts";
 import type { Peer } from "../../support/client.ts";
 import { READ, Scene, SUSPEND } from "../../support/lifecycle.ts";
 import type { SceneProxy, SceneProxyOptions } from "../../support/lifecycle-proxy.ts";
+import { describeNative } from "../../support/native.ts";
 import { plane, planeSettled } from "../../support/planes.ts";
 
 let scene: Scene;
@@ -47,7 +48,7 @@ afterEach(async () => {
   vi.restoreAllMocks();
 });
 
-describe.skipIf(!plane.lanes)("a warm client", () => {
+describeNative("a warm client", () => {
   it("passes without the event loop, and is accounted for as any other", async () => {
     await warm();
     const before = scene.taken.length;
