@@ -40,26 +40,18 @@ export class DialQueue {
 
   /** `go` is called once there is a slot: at once or later, and never after `leave`. */
   enter(go: () => void): Ticket {
-    let phase: "waiting" | "going" | "left" = "waiting";
+    let slot: Ticket | undefined;
     const start = () => {
-      phase = "going";
-      this.going += 1;
+      slot = this.occupy();
       go();
-    };
-    const ticket: Ticket = {
-      leave: () => {
-        const before = phase;
-        phase = "left";
-        if (before === "waiting") this.waiting.delete(start);
-        if (before === "going") {
-          this.going -= 1;
-          this.advance();
-        }
-      },
     };
     this.waiting.add(start);
     this.advance();
-    return ticket;
+    return {
+      leave: () => {
+        if (!this.waiting.delete(start)) slot?.leave();
+      },
+    };
   }
 
   /** Lets the first ones in the queue go, as far as there are slots. */
