@@ -217,12 +217,11 @@ export class Controller {
         this.arrived(connection, port);
         break;
       case "unfit":
-        // Nothing that wakes a target; one that is there may answer what it likes.
-        if (this.isProved(port)) connection.arrive({ stranger: true });
-        else connection.refuse();
-        break;
       case "quiet":
-        if (this.isProved(port)) connection.arrive({ stranger: true });
+        // Nothing that wakes a target; one that is there may answer what it likes.
+        if (this.state.ports.some((each) => each.port === port && each.proved))
+          connection.arrive({ stranger: true });
+        else if (report.type === "unfit") connection.refuse();
         break;
       case "through":
         this.live.held.delete(connection);
@@ -268,10 +267,6 @@ export class Controller {
       default:
         report satisfies never;
     }
-  }
-
-  private isProved(port: number): boolean {
-    return this.state.ports.some((each) => each.port === port && each.proved);
   }
 
   private onLaneEnd(mapping: PortMapping, end: LaneEnd): void {
