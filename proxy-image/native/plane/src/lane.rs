@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use rustix::io::Errno;
 
 use crate::flow::First;
-use crate::outcome::{Ended, Verdict};
+use crate::outcome::{Ended, Reason};
 use crate::sync::{Mutex, MutexGuard, lock};
 
 /// So much may wait for its owner before the lane takes no more clients: they wait in the kernel's queue.
@@ -263,8 +263,7 @@ impl Guest {
 
 /// The end of a client that the owner cut before it was spliced.
 pub fn cut(id: u64) -> Ended {
-    let Verdict { reason, errno } = Verdict::of(crate::outcome::Reason::Cut);
-    Ended { id, reason, errno, up: 0, down: 0 }
+    Ended { id, reason: Reason::Cut, errno: 0, up: 0, down: 0 }
 }
 
 #[cfg(test)]
